@@ -1,0 +1,113 @@
+"""The only room of the core that knows local time: days of a zone, with 23 to 25 hours, and configured floor windows."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from forecaster.series import Window
+from forecaster.units import check_not_negative
+
+_DAY_MIN = 1_440
+
+
+def zone_of(name: str) -> ZoneInfo:
+    """The IANA zone of that name. Raises ValueError when there is none."""
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        msg = f"zone must be an IANA time zone such as Europe/Paris or UTC, got {name!r}"
+        raise ValueError(msg) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calendar:
+    """The local calendar of a workload."""
+
+    zone: str = "UTC"
+
+    def __post_init__(self) -> None:
+        zone_of(self.zone)
+
+    def local_days(self, window: Window) -> tuple[tuple[date, Window], ...]:
+        """Each local day that `window` touches, with the part of it inside the window, in order."""
+        zone = zone_of(self.zone)
+        day = window.start.astimezone(zone).date()
+        days = []
+        while (start := _instant(day, 0, zone, fold=0)) < window.end:
+            end = _instant(day + timedelta(days=1), 0, zone, fold=0)
+            inside_start, inside_end = max(start, window.start), min(end, window.end)
+            if inside_start < inside_end:
+                days.append((day, Window(start=inside_start, end=inside_end)))
+            day += timedelta(days=1)
+        return tuple(days)
+
+    def local(self, instant: datetime) -> datetime:
+        """The same instant as this zone's wall clock shows it, for views only."""
+        return instant.astimezone(zone_of(self.zone))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloorWindow:
+    """A configured floor: at least `min_replicas` from `start_min` to `end_min` (local minutes of the day) on the named days.
+
+    `days` are weekdays, Monday = 0, of the day on which the window starts. An end before the start lies on the next day; 1440
+    is midnight at the end of the day; an end equal to the start is refused, since it could mean nothing or the whole day.
+    Where the clock jumps forward over an edge, the edge is the jump; where an hour repeats, the window covers both.
+    """
+
+    days: frozenset[int]
+    start_min: int
+    end_min: int
+    zone: str
+    min_replicas: int
+
+    def __post_init__(self) -> None:
+        zone_of(self.zone)
+        if not self.days or not self.days <= set(range(7)):
+            msg = f"window.days must name at least one weekday, Monday = 0 to Sunday = 6, got {sorted(self.days)}"
+            raise ValueError(msg)
+        if not (0 <= self.start_min < _DAY_MIN and 0 <= self.end_min <= _DAY_MIN):
+            msg = "window.from must lie in 00:00-23:59 and window.to in 00:00-24:00"
+            raise ValueError(msg)
+        if self.start_min == self.end_min:
+            msg = "window.from and window.to must differ; for a whole day write 00:00 to 24:00"
+            raise ValueError(msg)
+        check_not_negative("window.min_replicas", self.min_replicas, "replicas")
+
+    def occurrences(self, window: Window) -> Iterator[Window]:
+        """Each span in UTC during which this floor holds, as far as it lies inside `window`, in order."""
+        zone = zone_of(self.zone)
+        day = window.start.astimezone(zone).date() - timedelta(days=1)
+        last = window.end.astimezone(zone).date()
+        while day <= last:
+            if day.weekday() in self.days:
+                end_day = day if self.end_min > self.start_min else day + timedelta(days=1)
+                start = max(window.start, _instant(day, self.start_min, zone, fold=0))
+                end = min(window.end, _instant(end_day, self.end_min, zone, fold=1))
+                if start < end:
+                    yield Window(start=start, end=end)
+            day += timedelta(days=1)
+
+
+def _instant(day: date, minute: int, zone: ZoneInfo, *, fold: int) -> datetime:
+    """The UTC instant of a local wall time. A wall time that the clock skips becomes the instant of the jump."""
+    days, minute = divmod(minute, _DAY_MIN)
+    hour, minute = divmod(minute, 60)
+    wall = datetime.combine(day + timedelta(days=days), time(hour, minute), zone)
+    instant = wall.replace(fold=fold).astimezone(UTC)
+    if instant.astimezone(zone).replace(tzinfo=None) == wall.replace(tzinfo=None):
+        return instant
+    return _jump(wall.replace(fold=1).astimezone(UTC), wall.replace(fold=0).astimezone(UTC), zone)
+
+
+def _jump(low: datetime, high: datetime, zone: ZoneInfo) -> datetime:
+    """The instant between two UTC instants at which the zone's offset changes, to the minute."""
+    offset = low.astimezone(zone).utcoffset()
+    while high - low > timedelta(minutes=1):
+        middle = low + timedelta(minutes=(high - low) // timedelta(minutes=1) // 2)
+        if middle.astimezone(zone).utcoffset() == offset:
+            low = middle
+        else:
+            high = middle
+    return high

@@ -1,0 +1,115 @@
+"""Load to replicas, still fractional: what the forecast asks for, signal by signal."""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+
+import numpy as np
+
+from forecaster.capacity import Capacity
+from forecaster.forecast import Forecast
+from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats
+from forecaster.units import check_level, check_positive
+from forecaster.workload import Policy, Pool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PeakDemand:
+    """The replicas, fractional, that one local day's peak asks for at the level, and the part of the day it speaks of."""
+
+    day: date
+    covers: Window
+    replicas: float
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Demand:
+    """What a pool's share of the forecast load asks for, from `start` on.
+
+    load[s, i]: signal s at `level`, the largest bucket mean over the lead window from bucket i. expected[s, i]: median of bucket
+    i. expected_max[s, i]: median of the largest over the lead window. All in the signal's unit, shape (signals, n), after share
+    and growth. carry[s]: what one replica takes of signal s, after efficiency and headroom. peaks: one a local day.
+    """
+
+    start: datetime
+    step_s: int
+    signals: tuple[Signal, ...]
+    load: Floats = field(repr=False)
+    expected: Floats = field(repr=False)
+    expected_max: Floats = field(repr=False)
+    carry: tuple[float, ...]
+    peaks: tuple[PeakDemand, ...]
+    level: float
+    lead_time_s: float
+    model: str
+
+    def __post_init__(self) -> None:
+        check_grid(self.start, self.step_s)
+        check_level("demand.level", self.level)
+        for name in ("load", "expected", "expected_max"):
+            object.__setattr__(self, name, frozen_floats(getattr(self, name), ndim=2, name=f"demand.{name}"))
+        shape = (len(self.signals), self.load.shape[1])
+        if not self.signals or any(getattr(self, name).shape != shape for name in ("load", "expected", "expected_max")):
+            msg = f"demand needs one row a signal in load, expected and expected_max, of one length, for {self.signals}"
+            raise ValueError(msg)
+        if len(self.carry) != len(self.signals):
+            msg = "demand needs one carry a signal"
+            raise ValueError(msg)
+        for signal, carry in zip(self.signals, self.carry, strict=True):
+            check_positive(f"demand.carry of {signal}", carry, signal.unit)
+
+    @property
+    def needs(self) -> Floats:
+        """Replicas, fractional, for each signal, shape (signals, n)."""
+        needs: Floats = self.load / np.asarray(self.carry)[:, None]
+        return needs
+
+
+def demand(forecasts: tuple[Forecast, ...], pool: Pool, policy: Policy) -> Demand | None:
+    """The replicas that a pool needs for its share of the forecasts; None when no forecast signal has a capacity.
+
+    Forecasts of signals without a capacity are left out. replicas = load x growth x headroom / (capacity x efficiency): growth
+    never without the efficiency gained since capacity was measured. Raises ValueError when the forecasts differ in grid.
+    """
+    usable = sorted((f for f in forecasts if pool.capacity.of(f.signal) is not None), key=lambda f: LOAD_SIGNALS.index(f.signal))
+    if not usable:
+        return None
+    first = usable[0]
+    if any((f.start, f.step_s, len(f)) != (first.start, first.step_s, len(first)) for f in usable):
+        msg = "forecasts of one workload must share one grid"
+        raise ValueError(msg)
+    scale = pool.share_ratio * policy.growth_ratio
+    carry = tuple(carry_of(pool.capacity, f.signal, policy) for f in usable)
+    return Demand(
+        start=first.start,
+        step_s=first.step_s,
+        signals=tuple(f.signal for f in usable),
+        load=np.stack([f.window_max_at(policy.level) for f in usable]) * scale,
+        expected=np.stack([f.at_level(0.5) for f in usable]) * scale,
+        expected_max=np.stack([f.window_max_at(0.5) for f in usable]) * scale,
+        carry=carry,
+        peaks=_peaks(usable, carry, scale, policy.level),
+        level=policy.level,
+        lead_time_s=pool.lead_time.plan_s,
+        model=first.model,
+    )
+
+
+def carry_of(capacity: Capacity, signal: Signal, policy: Policy) -> float:
+    """What one replica takes of a signal once efficiency gains and headroom are counted. Raises ValueError without a capacity."""
+    limit = capacity.of(signal)
+    if limit is None:
+        msg = f"no capacity is known for {signal}"
+        raise ValueError(msg)
+    return limit * policy.efficiency_ratio / policy.headroom_ratio
+
+
+def _peaks(forecasts: list[Forecast], carry: tuple[float, ...], scale: float, level: float) -> tuple[PeakDemand, ...]:
+    """Per day, the signal whose peak asks for most."""
+    largest: dict[date, PeakDemand] = {}
+    for forecast, limit in zip(forecasts, carry, strict=True):
+        for peak in forecast.daily_peaks:
+            here = PeakDemand(day=peak.day, covers=peak.covers, replicas=peak.at_level(level) * scale / limit, at=peak.at)
+            if peak.day not in largest or here.replicas > largest[peak.day].replicas:
+                largest[peak.day] = here
+    return tuple(largest[day] for day in sorted(largest))

@@ -1,0 +1,65 @@
+"""Every failure that Forecaster knows by name. Messages are one sentence: what, where, remedy."""
+
+
+class ForecasterError(Exception):
+    """The root: whatever is caught as this is an expected failure with a sentence for a person."""
+
+
+class SourceError(ForecasterError):
+    """A metrics source gave no usable answer."""
+
+
+class SourceUnavailable(SourceError):
+    """The source cannot be reached or is overloaded; the same request may succeed later."""
+
+
+class SourceRejected(SourceError):
+    """The source will never answer this request; the configuration must change."""
+
+
+class NotEnoughHistory(ForecasterError):
+    """A series is too short or too empty for the model that was asked."""
+
+
+class ModelFailed(ForecasterError):
+    """A model raised or returned something that is not a forecast."""
+
+
+class StateIncompatible(ForecasterError):
+    """A stored model state is of another model or version and must be fitted again."""
+
+
+class StoreError(ForecasterError):
+    """The store could not be read or written; nothing was half written."""
+
+
+class TargetError(ForecasterError):
+    """A target could not be observed or written."""
+
+
+class TargetMissing(TargetError):
+    """The object is not there (renamed, deleted, wrong namespace)."""
+
+
+class TargetForbidden(TargetError):
+    """The credentials may not read or write the object."""
+
+
+class TargetRefused(TargetError):
+    """The object must not be written by us: another owner holds the field, or the API calls the value invalid."""
+
+
+class TargetConflict(TargetError):
+    """The object changed since it was observed: observe again."""
+
+
+class TargetUnavailable(TargetError):
+    """The API is unreachable, throttled or failing; the same request may succeed later."""
+
+
+class ConfigRejected(ForecasterError):
+    """The configuration cannot be used as it stands."""
+
+
+class TraceRejected(ForecasterError):
+    """A trace file cannot be replayed."""

@@ -1,0 +1,1 @@
+"""One file a model; `conformal` turns any median path into calibrated quantiles."""

@@ -1,0 +1,150 @@
+"""Every protocol that the outside must speak. Connectors implement them; jobs put them together; the core only names them."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol, TypeVar
+
+from forecaster.calendar import Calendar
+from forecaster.decision import Applied, CycleRecord, Decision, Ruling, Seen
+from forecaster.forecast import Forecast, Horizon, State
+from forecaster.plan import Plan
+from forecaster.series import Panel, Series, Signal, Window
+from forecaster.units import check_named
+
+Chunk = TypeVar("Chunk")
+Result = TypeVar("Result")
+
+
+class Unit(StrEnum):
+    """What a query's numbers mean: a rate a second or a minute, or a count (in the bucket for RPM, in flight for a gauge)."""
+
+    PER_SECOND = "per_second"
+    PER_MINUTE = "per_minute"
+    COUNT = "count"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """How one signal is asked of a source: the source's own expression (PromQL, a CSV column) and the unit it answers in."""
+
+    signal: Signal
+    expression: str
+    unit: Unit
+
+    def __post_init__(self) -> None:
+        check_named("query.expression", self.expression)
+
+
+class Clock(Protocol):
+    """The only way to time. `now` is aware UTC; `monotonic` in seconds never jumps; `sleep_until` returns at once when past."""
+
+    def now(self) -> datetime: ...
+    def monotonic(self) -> float: ...
+    def sleep_until(self, instant: datetime) -> None: ...
+
+
+class MetricSource(Protocol):
+    """Where load is read. Read-only, retried inside, safe to call from several threads.
+
+    `fetch` answers with the buckets of `window` (both edges multiples of `step_s`) in the signal's own unit; what was not measured
+    is NaN, never 0, and infinite or negative values count as not measured. A source coarser than `step_s` repeats its bucket's rate. Raises
+    SourceUnavailable (try later) or SourceRejected (fix the configuration: no such metric, two series, not a number).
+    """
+
+    def fetch(self, query: Query, window: Window, step_s: int) -> Series: ...
+
+
+class ForecastModel(Protocol):
+    """A model of load. Deterministic: equal input, equal bytes out. Never looks past `horizon.start`.
+
+    `fit` takes a chunk of series that end at `now`; `forecast` gives one Forecast a series, in order. A series that is too short or too
+    empty raises NotEnoughHistory naming it: callers pass such a series on its own or to the fallback. A state of
+    another model or version raises StateIncompatible; any other failure is ModelFailed.
+    """
+
+    name: str
+    minimum_history_s: int
+
+    def fit(self, panel: Panel, now: datetime) -> State: ...
+    def forecast(
+        self, panel: Panel, state: State, horizon: Horizon, levels: tuple[float, ...], calendar: Calendar
+    ) -> tuple[Forecast, ...]: ...
+
+
+class ScaleTarget(Protocol):
+    """An object whose floor we may move. `name` is unique: `type:namespace/name`. All numbers in replicas.
+
+    `observe` reads; it never writes. `set_floor` makes the decision's floor stand, keeps the original value and `valid_until` on the object
+    in the same write, and writes nothing when both stand already. It compares and sets by `seen.version`: TargetConflict means observe
+    again. `release` puts the original back and removes our marks; nothing to release is no error. Raises TargetMissing,
+    TargetForbidden, TargetRefused, TargetConflict or TargetUnavailable.
+    """
+
+    name: str
+
+    def observe(self, now: datetime) -> Seen: ...
+    def set_floor(self, decision: Decision, seen: Seen) -> Applied: ...
+    def release(self, seen: Seen) -> Applied: ...
+
+
+class Lease(Protocol):
+    """Mutual exclusion between processes. `try_acquire` never blocks; a holder that dies loses it without anybody's help."""
+
+    def try_acquire(self) -> bool: ...
+    def renew(self) -> bool: ...
+    def release(self) -> None: ...
+
+
+class Executor(Protocol):
+    """Runs one function over chunks and yields the results in order; a function that raises raises here."""
+
+    def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]: ...
+
+
+class Store(Protocol):
+    """The memory of Forecaster: append-only, every append atomic and idempotent (the same key again replaces itself).
+
+    Windows are half-open and speak of `start` for history, `issued_at` for forecasts and plans, `at` for records and rulings, so
+    that a run for an instant in the past sees what was known then. Raises StoreError.
+    """
+
+    def append_history(self, workload: str, series: Series) -> None:
+        """Keep measured buckets; a later measurement of a bucket replaces the earlier one, NaN replaces nothing."""
+
+    def history(self, workload: str, signal: Signal, window: Window, step_s: int) -> Series:
+        """The buckets of `window`, NaN where nothing was kept. Raises StoreError when history was kept at another step only."""
+
+    def append_forecasts(self, forecasts: Sequence[tuple[str, Forecast]]) -> None:
+        """Keep (workload, forecast) pairs, all or none."""
+
+    def forecasts(self, workload: str, signal: Signal, window: Window) -> tuple[Forecast, ...]:
+        """The forecasts issued in `window`, oldest first."""
+
+    def save_state(self, key: str, state: State) -> None:
+        """Keep a model state; the latest under a key wins."""
+
+    def state(self, key: str) -> State | None:
+        """The latest model state under a key."""
+
+    def append_plans(self, plans: Sequence[Plan]) -> None:
+        """Keep plans, all or none."""
+
+    def plans(self, workload: str, pool: str, window: Window) -> tuple[Plan, ...]:
+        """The plans issued in `window`, oldest first."""
+
+    def append_records(self, records: Sequence[CycleRecord]) -> None:
+        """Keep cycle records, all or none."""
+
+    def records(self, workload: str, window: Window) -> tuple[CycleRecord, ...]:
+        """A workload's records in `window`, oldest first, led by the last one before it of each pool and target."""
+
+    def append_ruling(self, ruling: Ruling) -> None:
+        """Keep a person's word."""
+
+    def rulings(self, workload: str, window: Window) -> tuple[Ruling, ...]:
+        """The rulings given in `window`, oldest first."""
+
+    def close(self) -> None:
+        """Let go of connections."""

@@ -1,0 +1,76 @@
+"""Why a number is what it is. Codes are stable: they stand in metrics, logs and stored records."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Code(StrEnum):
+    """Every reason that a forecast, a plan or a decision can give."""
+
+    # forecast
+    YOUNG_HISTORY = "young-history"
+    MODEL_FAILED = "model-failed"
+    GAPS_IN_HISTORY = "gaps-in-history"
+    FLAT_ZERO = "flat-zero"
+    # demand and plan
+    SIGNAL_BINDS = "signal-binds"
+    WINDOW_BINDS = "window-binds"
+    DAILY_PEAK_BINDS = "daily-peak-binds"
+    NO_CAPACITY = "no-capacity"
+    ENVELOPE = "envelope"
+    # correct
+    PLAN_FOLLOWED = "plan-followed"
+    LIVE_ABOVE_PLAN = "live-above-plan"
+    BREAK_GLASS = "break-glass"
+    QUEUE_DRAIN = "queue-drain"
+    FLOOR_DECAYED = "floor-decayed"
+    # guard
+    PAUSED = "paused"
+    RELEASED = "released"
+    OVERRIDDEN = "overridden"
+    LOAD_UNKNOWN = "load-unknown"
+    PLAN_MISSING = "plan-missing"
+    PLAN_STALE = "plan-stale"
+    AWAITS_APPROVAL = "awaits-approval"
+    HOLD = "hold"
+    HOLD_WHEN = "hold-when"
+    HOLD_WHEN_EXPIRED = "hold-when-expired"
+    RAISE_LIMITED = "raise-limited"
+    LOWER_LIMITED = "lower-limited"
+    MIN_BINDS = "min-binds"
+    MAX_BINDS = "max-binds"
+    CEILING_BELOW_FLOOR = "ceiling-below-floor"
+    # apply
+    ZERO_NOT_TAKEN = "zero-not-taken"
+    SECOND_WRITER = "second-writer"
+    TARGET_FAILED = "target-failed"
+    WORKLOAD_FAILED = "workload-failed"
+
+
+ALERTS = frozenset(
+    {
+        Code.NO_CAPACITY,
+        Code.PLAN_STALE,
+        Code.PLAN_MISSING,
+        Code.LOAD_UNKNOWN,
+        Code.CEILING_BELOW_FLOOR,
+        Code.MAX_BINDS,
+        Code.BREAK_GLASS,
+        Code.SECOND_WRITER,
+        Code.TARGET_FAILED,
+        Code.WORKLOAD_FAILED,
+        Code.ENVELOPE,
+        Code.HOLD_WHEN_EXPIRED,
+    }
+)
+"""The codes that a person should hear of: logged as warnings and counted apart."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One step of a decision: the code, what stood before and after it (in replicas, None where no number changed), a detail."""
+
+    code: Code
+    detail: str
+    before: int | None = None
+    after: int | None = None

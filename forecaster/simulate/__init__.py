@@ -1,0 +1,1 @@
+"""Replay of a fleet under a policy, minute by minute."""

@@ -1,0 +1,69 @@
+"""Instants, steps and the checks that every type runs on itself. Instants are aware UTC; durations are seconds."""
+
+import math
+from datetime import UTC, datetime, timedelta
+
+MINUTE_S = 60
+HOUR_S = 3_600
+DAY_S = 86_400
+WEEK_S = 604_800
+
+
+def check_instant(name: str, value: datetime) -> None:
+    """Refuse an instant that is naive or not in UTC."""
+    if value.utcoffset() != timedelta(0):
+        msg = f"{name} must be an aware UTC instant, got {value.isoformat()}"
+        raise ValueError(msg)
+
+
+def check_positive(name: str, value: float, unit: str) -> None:
+    """Refuse a value that is not a finite number above 0."""
+    if not (math.isfinite(value) and value > 0):
+        msg = f"{name} must be above 0 {unit}, got {value:g}"
+        raise ValueError(msg)
+
+
+def check_not_negative(name: str, value: float, unit: str) -> None:
+    """Refuse a value that is not a finite number of at least 0."""
+    if not (math.isfinite(value) and value >= 0):
+        msg = f"{name} must be at least 0 {unit}, got {value:g}"
+        raise ValueError(msg)
+
+
+def check_level(name: str, value: float) -> None:
+    """Refuse a quantile level outside of the open interval (0, 1)."""
+    if not 0 < value < 1:
+        msg = f"{name} must be a quantile level between 0 and 1, both excluded, got {value:g}"
+        raise ValueError(msg)
+
+
+def check_named(name: str, value: str) -> None:
+    """Refuse an empty name."""
+    if not value.strip():
+        msg = f"{name} must not be empty"
+        raise ValueError(msg)
+
+
+def epoch_s(instant: datetime) -> int:
+    """Whole seconds since 1970-01-01T00:00Z, rounded down."""
+    return math.floor(instant.timestamp())
+
+
+def from_epoch_s(seconds: float) -> datetime:
+    """The UTC instant that many seconds after 1970-01-01T00:00Z."""
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def floor_to(instant: datetime, step_s: int) -> datetime:
+    """The last epoch-aligned multiple of `step_s` at or before `instant`."""
+    return from_epoch_s(epoch_s(instant) // step_s * step_s)
+
+
+def ceil_to(instant: datetime, step_s: int) -> datetime:
+    """The first epoch-aligned multiple of `step_s` at or after `instant`."""
+    return from_epoch_s(math.ceil(instant.timestamp() / step_s) * step_s)
+
+
+def iso(instant: datetime) -> str:
+    """`2024-05-18T08:00:00Z`: how an instant is written in files, logs and annotations."""
+    return instant.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,140 @@
+"""What is scaled: a workload's pools, and the policy under which their floors are chosen."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from forecaster.calendar import Calendar, FloorWindow
+from forecaster.capacity import Capacity
+from forecaster.leadtime import LeadTime
+from forecaster.units import DAY_S, HOUR_S, MINUTE_S, check_level, check_named, check_not_negative, check_positive
+
+
+class Mode(StrEnum):
+    """How far we may go: only watch, write what a person approved, or write."""
+
+    OBSERVE = "observe"
+    REVIEW = "review"
+    AUTO = "auto"
+
+
+class Shape(StrEnum):
+    """`profile` follows the day; `daily-peak` holds one floor over the day's busy window."""
+
+    PROFILE = "profile"
+    DAILY_PEAK = "daily-peak"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blend:
+    """How live load corrects the plan. All durations in seconds.
+
+    fade_half_life_s: after this long, half of a live deviation is expected to have gone.
+    break_glass_ratio: live load above this many times the median forecast takes the plan for wrong and follows the load.
+    drain_s: a backlog is to be served within this time.
+    decay_after_s: a floor starts to decay when the load has stayed below `decay_ratio` of the median forecast this long, and
+    has decayed to the load's own need after as long again.
+    """
+
+    fade_half_life_s: float = 1 * HOUR_S
+    break_glass_ratio: float = 1.5
+    drain_s: float = 5 * MINUTE_S
+    decay_after_s: float = 2 * HOUR_S
+    decay_ratio: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_positive("blend.fade_half_life_s", self.fade_half_life_s, "seconds")
+        check_positive("blend.drain_s", self.drain_s, "seconds")
+        check_positive("blend.decay_after_s", self.decay_after_s, "seconds")
+        check_not_negative("blend.decay_ratio", self.decay_ratio, "")
+        if self.break_glass_ratio <= 1 or self.decay_ratio >= 1:
+            msg = f"blend.break_glass_ratio must be above 1 and decay_ratio below 1, got {self.break_glass_ratio:g}, {self.decay_ratio:g}"
+            raise ValueError(msg)
+
+    @property
+    def live_span_s(self) -> float:
+        """How far back the correction looks: a floor that decays needs to see the whole lull."""
+        return 2 * self.decay_after_s
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The rules for one workload's floors.
+
+    minimum, maximum: bounds of every floor, in replicas; None = the value found at adoption / the target's own ceiling.
+    growth_ratio, efficiency_ratio: expected load over past load, and throughput of a replica over the one measured.
+    headroom_ratio: factor on the load on top of the level. hold_s: a floor stays at least this long before it is lowered.
+    raise_per_min, lower_per_min: largest change in replicas a minute; None = no limit. expiry_s: a plan holds this long.
+    fallback: the floor when neither load nor plan is known; None = the value found at adoption.
+    review_tolerance_ratio: a plan whose floors differ from the approved ones by no more than this inherits the approval.
+    hold_when_expiry_s: a hold_when condition that has blocked lowering this long is taken for stuck.
+    """
+
+    level: float = 0.95
+    shape: Shape = Shape.PROFILE
+    mode: Mode = Mode.OBSERVE
+    minimum: int | None = None
+    maximum: int | None = None
+    allow_below_original: bool = False
+    windows: tuple[FloorWindow, ...] = ()
+    growth_ratio: float = 1.0
+    efficiency_ratio: float = 1.0
+    headroom_ratio: float = 1.0
+    hold_s: float = 10 * MINUTE_S
+    raise_per_min: float | None = None
+    lower_per_min: float | None = None
+    expiry_s: float = 1 * DAY_S
+    fallback: int | None = None
+    review_tolerance_ratio: float = 0.1
+    hold_when_expiry_s: float = 2 * HOUR_S
+    blend: Blend = field(default_factory=Blend)
+
+    def __post_init__(self) -> None:
+        check_level("policy.level", self.level)
+        for name in ("growth_ratio", "efficiency_ratio", "headroom_ratio", "expiry_s", "hold_when_expiry_s"):
+            check_positive(f"policy.{name}", getattr(self, name), "")
+        for name in ("minimum", "maximum", "fallback", "hold_s", "review_tolerance_ratio"):
+            value = getattr(self, name)
+            if value is not None:
+                check_not_negative(f"policy.{name}", value, "")
+        for name in ("raise_per_min", "lower_per_min"):
+            value = getattr(self, name)
+            if value is not None:
+                check_positive(f"policy.{name}", value, "replicas/min")
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            msg = f"policy.minimum must not be above policy.maximum, got {self.minimum} and {self.maximum}"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """Replicas of one kind. `share_ratio` of the workload's load is theirs; `targets` are the names of their targets."""
+
+    name: str
+    capacity: Capacity
+    lead_time: LeadTime
+    targets: tuple[str, ...]
+    share_ratio: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_named("pool.name", self.name)
+        check_positive("pool.share_ratio", self.share_ratio, "")
+        if self.share_ratio > 1:
+            msg = f"pool.share_ratio must be at most 1, got {self.share_ratio:g}"
+            raise ValueError(msg)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """One model service whose traffic is forecast as a whole."""
+
+    name: str
+    pools: tuple[Pool, ...]
+    policy: Policy
+    calendar: Calendar = field(default_factory=Calendar)
+
+    def __post_init__(self) -> None:
+        check_named("workload.name", self.name)
+        names = [pool.name for pool in self.pools]
+        if not names or len(set(names)) != len(names):
+            msg = f"workload {self.name} needs at least one pool and unique pool names, got {names}"
+            raise ValueError(msg)

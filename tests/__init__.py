@@ -1,0 +1,1 @@
+"""The rules of Forecaster, one test a rule. The tree mirrors the rooms that it tests."""

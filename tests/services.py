@@ -1,0 +1,29 @@
+"""Real programs that tests start themselves. A missing one skips the test with the reason, or fails it where services are required."""
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+_DEBIAN_DIRS = ("/usr/sbin", "/usr/lib/postgresql/17/bin", "/usr/lib/postgresql/16/bin", "/usr/lib/postgresql/15/bin")
+
+
+def program(name: str, package: str) -> Path:
+    """The path of a program, or the end of the test: skipped, or failed under FORECASTER_REQUIRE_SERVICES=1."""
+    found = shutil.which(name) or next((str(p) for d in _DEBIAN_DIRS if (p := Path(d) / name).exists()), None)
+    if found is not None:
+        return Path(found)
+    reason = f"needs {name} from the Debian package {package}: apt-get install {package}"
+    if os.environ.get("FORECASTER_REQUIRE_SERVICES") == "1":
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def free_port() -> int:
+    """A TCP port on loopback that nobody uses right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
