@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import gcd
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,9 +44,12 @@ class Trace:
         return rate
 
     def series(self) -> Series:
-        """The trace as it is forecast: RPM on its own grid, or on 5-minute buckets when it is finer."""
-        series = Series(signal=Signal.RPM, start=self.start, step_s=self.bucket_s, mean=self.rpm, peak=self.rpm)
-        return series.coarser(FORECAST_STEP_S) if self.bucket_s < FORECAST_STEP_S else series
+        """The trace as it is forecast: RPM on its own grid, or as 5-minute means when it is finer."""
+        if self.bucket_s >= FORECAST_STEP_S:
+            return Series(signal=Signal.RPM, start=self.start, step_s=self.bucket_s, mean=self.rpm, peak=self.rpm)
+        common_s = gcd(self.bucket_s, FORECAST_STEP_S)  # buckets of 2 minutes straddle those of 5: cut both into minutes
+        rpm = np.repeat(self.rpm, self.bucket_s // common_s)
+        return Series(signal=Signal.RPM, start=self.start, step_s=common_s, mean=rpm, peak=rpm).coarser(FORECAST_STEP_S)
 
     def minute_load(self) -> tuple[datetime, Floats]:
         """The first minute and the load of each minute of the trace in RPM: linear between the stamps of measured buckets.
