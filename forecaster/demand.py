@@ -1,14 +1,14 @@
 """Load to replicas, still fractional: what the forecast asks for, signal by signal."""
 
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 
 import numpy as np
 
 from forecaster.capacity import Capacity
 from forecaster.forecast import Forecast
 from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats
-from forecaster.units import check_level, check_positive
+from forecaster.units import check_level, check_positive, epoch_s
 from forecaster.workload import Policy, Pool
 
 
@@ -57,6 +57,20 @@ class Demand:
             raise ValueError(msg)
         for signal, carry in zip(self.signals, self.carry, strict=True):
             check_positive(f"demand.carry of {signal}", carry, signal.unit)
+
+    @property
+    def end(self) -> datetime:
+        """The end of the last step."""
+        return self.start + timedelta(seconds=self.step_s * self.load.shape[1])
+
+    def step_start(self, i: int) -> datetime:
+        """When step i begins."""
+        return self.start + timedelta(seconds=i * self.step_s)
+
+    def index(self, instant: datetime) -> int | None:
+        """The step that holds `instant`, None outside of the demand."""
+        i = (epoch_s(instant) - epoch_s(self.start)) // self.step_s
+        return i if 0 <= i < self.load.shape[1] else None
 
     @property
     def needs(self) -> Floats:

@@ -1,12 +1,21 @@
 """Demand to floors: replicas rounded up once, for every instant until the plan's end."""
 
-from dataclasses import dataclass, field
-from datetime import datetime
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from itertools import pairwise
+from typing import assert_never
 
-from forecaster.demand import Demand
-from forecaster.reasons import Reason
-from forecaster.units import check_instant, check_named, check_not_negative, iso
+import numpy as np
+from numpy.typing import NDArray
+
+from forecaster.calendar import FloorWindow
+from forecaster.demand import Demand, PeakDemand
+from forecaster.reasons import Code, Reason
+from forecaster.series import Window
+from forecaster.units import MINUTE_S, check_instant, check_named, check_not_negative, iso, whole_replicas
+from forecaster.workload import Policy, Pool, Shape, Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,4 +72,129 @@ class Plan:
 
     def floor_at(self, instant: datetime) -> Floor | None:
         """The floor in force at an instant, None outside of the plan."""
-        return next((floor for floor in self.floors if floor.start <= instant < floor.until), None)
+        i = bisect_right(self.floors, instant, key=lambda floor: floor.start) - 1
+        return self.floors[i] if i >= 0 and instant < self.floors[i].until else None
+
+
+def plan(demand: Demand, workload: Workload, pool: Pool, issued_at: datetime) -> Plan:
+    """The floors that cover the demand, the configured windows and the configured bounds, merged into runs.
+
+    Replicas are rounded up here, once. Shape `profile`: the largest need over the lead window at each step; within a tenth of
+    the day's largest need the floor covers the day's peak. Shape `daily-peak`: the day's peak from the ramp minus the lead time to
+    the end of the busy span, the profile outside of it.
+    """
+    span = Window(start=demand.start, end=demand.end)
+    opened = [(occurrence, w.min_replicas) for w in workload.policy.windows for occurrence in w.occurrences(span)]
+    pieces = _cut(_needed(demand, workload.policy.shape), {edge for w, _ in opened for edge in (w.start, w.end)})
+    least = [max((replicas for w, replicas in opened if piece.start in w), default=0) for piece in pieces]
+    floors = [_bounded(piece, window, workload.policy) for piece, window in zip(pieces, least, strict=True)]
+    return Plan(
+        workload=workload.name,
+        pool=pool.name,
+        issued_at=issued_at,
+        valid_until=min(demand.end, issued_at + timedelta(seconds=workload.policy.expiry_s)),
+        floors=_merged(floors),
+        demand=demand,
+    )
+
+
+def window_floor(windows: tuple[FloorWindow, ...], instant: datetime) -> int:
+    """The floor that configured windows ask for at an instant; 0 where none is open."""
+    moment = Window(start=instant, end=instant + timedelta(seconds=1))
+    return max((w.min_replicas for w in windows if any(instant in span for span in w.occurrences(moment))), default=0)
+
+
+def _needed(demand: Demand, shape: Shape) -> list[Floor]:
+    """What forecast and daily peaks ask for: one floor a run of steps with equal replicas and one thing that binds."""
+    needs = demand.needs
+    need, binding = needs.max(axis=0), needs.argmax(axis=0)
+    peaks = np.zeros_like(need)
+    for peak in demand.peaks:
+        sized = _sized_by(demand, peak, shape)
+        peaks[sized] = np.maximum(peaks[sized], peak.replicas)
+    whole = np.array([whole_replicas(replicas) for replicas in np.maximum(need, peaks)])
+    binding[peaks > need] = len(demand.signals)
+    firsts = [0, *(np.flatnonzero(np.diff(whole) | np.diff(binding)) + 1)]
+    return [
+        Floor(
+            start=demand.step_start(first),
+            until=demand.step_start(until),
+            replicas=int(whole[first]),
+            reason=_reason(demand, int(first + need[first:until].argmax()), int(binding[first]), int(whole[first])),
+        )
+        for first, until in pairwise([*(int(i) for i in firsts), need.size])
+    ]
+
+
+def _cut(floors: list[Floor], edges: set[datetime]) -> list[Floor]:
+    """The same floors, cut wherever an edge lies inside one."""
+    pieces = []
+    for floor in floors:
+        inside = sorted(edge for edge in edges if floor.start < edge < floor.until)
+        pieces += [replace(floor, start=start, until=until) for start, until in pairwise([floor.start, *inside, floor.until])]
+    return pieces
+
+
+_NEAR_PEAK_RATIO = 0.9
+"""In shape `profile`, steps this close to the day's largest median are lifted to the day's peak: which of them it hits is not known."""
+
+
+def _sized_by(demand: Demand, peak: PeakDemand, shape: Shape) -> NDArray[np.intp]:
+    """The steps that a day's peak sizes; both shapes rest on medians, so that a higher level moves no edge.
+
+    `profile`: those whose median over the lead window comes close to the day's largest. `daily-peak`: from
+    the first to the last bucket above the middle between the day's least and largest median, begun one lead time and one step early.
+    """
+    first = max(0, math.floor((peak.covers.start - demand.start).total_seconds() / demand.step_s))
+    last = min(demand.load.shape[1], math.ceil((peak.covers.end - demand.start).total_seconds() / demand.step_s))
+    carry = np.asarray(demand.carry)[:, None]
+    match shape:
+        case Shape.PROFILE:
+            median = (demand.expected_max[:, first:last] / carry).max(axis=0)
+            near = np.flatnonzero(median >= _NEAR_PEAK_RATIO * median.max())
+            return first + near
+        case Shape.DAILY_PEAK:
+            median = (demand.expected[:, first:last] / carry).max(axis=0)
+            busy = np.flatnonzero(median >= (median.min() + median.max()) / 2)
+            early = math.ceil(demand.lead_time_s / demand.step_s) + 1
+            return np.arange(max(0, first + int(busy[0]) - early), first + int(busy[-1]) + 1)
+        case _:
+            assert_never(shape)
+
+
+def _reason(demand: Demand, i: int, binding: int, replicas: int) -> Reason:
+    """Why a run of steps asks for that many replicas, told at its neediest step i. `binding` past the signals = the day's peak."""
+    level_pct, span_min = demand.level * 100, (demand.lead_time_s + demand.step_s) / MINUTE_S
+    if binding == len(demand.signals):
+        return Reason(code=Code.DAILY_PEAK_BINDS, detail=f"the day's peak at P{level_pct:g} asks for {replicas}", after=replicas)
+    signal = demand.signals[binding]
+    load = f"P{level_pct:g} of the next {span_min:g} min is {demand.load[binding, i]:,.4g} {signal.unit}"
+    detail = f"{signal} binds: {load}, a replica carries {demand.carry[binding]:,.4g}"
+    return Reason(code=Code.SIGNAL_BINDS, detail=detail, after=replicas)
+
+
+def _bounded(floor: Floor, opened: int, policy: Policy) -> Floor:
+    """The floor under an open window's and the configured bounds, with the reason of whichever moved it last."""
+    if opened > floor.replicas:
+        reason = Reason(code=Code.WINDOW_BINDS, detail=f"a configured window asks for {opened}", before=floor.replicas, after=opened)
+        floor = replace(floor, replicas=opened, reason=reason)
+    if policy.minimum is not None and floor.replicas < policy.minimum:
+        reason = Reason(code=Code.MIN_BINDS, detail=f"min is {policy.minimum}", before=floor.replicas, after=policy.minimum)
+        floor = replace(floor, replicas=policy.minimum, reason=reason)
+    if policy.maximum is not None and floor.replicas > policy.maximum:
+        detail = f"max is {policy.maximum}, {floor.replicas} were asked for"
+        reason = Reason(code=Code.MAX_BINDS, detail=detail, before=floor.replicas, after=policy.maximum)
+        floor = replace(floor, replicas=policy.maximum, reason=reason)
+    return floor
+
+
+def _merged(pieces: list[Floor]) -> tuple[Floor, ...]:
+    """Neighbours with equal replicas and code become one floor, which keeps the reason of its first piece."""
+    runs = [pieces[0]]
+    for piece in pieces[1:]:
+        last = runs[-1]
+        if (piece.replicas, piece.reason.code) == (last.replicas, last.reason.code):
+            runs[-1] = replace(last, until=piece.until)
+        else:
+            runs.append(piece)
+    return tuple(runs)

@@ -67,3 +67,12 @@ def ceil_to(instant: datetime, step_s: int) -> datetime:
 def iso(instant: datetime) -> str:
     """`2024-05-18T08:00:00Z`: how an instant is written in files, logs and annotations."""
     return instant.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+_CEIL_NOISE = 1e-9
+"""Relative slack in rounding up: 6.04 / 2 x 2 must not become 7 by the last bits of a float."""
+
+
+def whole_replicas(replicas: float) -> int:
+    """The fewest whole replicas that carry a fractional number of them: rounded up, blind to float noise. At least 0."""
+    return max(0, math.ceil(replicas - _CEIL_NOISE * max(1.0, abs(replicas))))
