@@ -1,0 +1,233 @@
+"""Live load against the plan: up at once when the load says more, down slowly when the floor is far too high.
+
+| live load                                         | the floor becomes                                                        |
+|---------------------------------------------------|--------------------------------------------------------------------------|
+| above the median forecast                         | at least the median ahead x ratio^weight, the weight fading with the lead |
+| above `break_glass_ratio` x the median             | the same at full weight: the plan is taken for wrong                      |
+| more than the plan carries right now              | at least what the last minutes need, and the backlog within `drain_s`     |
+| below `decay_ratio` x the median for `decay_after_s` | fades to the largest need of that span, all of it after as long again    |
+| anything else, or unknown                         | the plan's                                                               |
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from forecaster.decision import Observation
+from forecaster.demand import Demand, carry_of
+from forecaster.plan import Floor, Plan
+from forecaster.reasons import Code, Reason
+from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal
+from forecaster.units import MINUTE_S, epoch_s, whole_replicas
+from forecaster.workload import Blend, Policy, Pool
+
+RECENT_S = 3 * MINUTE_S
+"""What live load needs now is judged over this span: one minute is noise, and noise is the reactive autoscaler's part."""
+FRESH_S = 5 * MINUTE_S
+"""Live load older than this (or than two of its buckets) is unknown."""
+DEVIATION_S = 15 * MINUTE_S
+"""The ratio of live load to forecast is taken over this span."""
+_QUIET_RATIO = 0.05
+"""Share of one replica's load added to both sides of a ratio, so that near-zero loads do not look like surges."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalLook:
+    """One load signal now: replicas needed by the last minutes, live over median forecast, and how far a lull has gone.
+
+    need: fractional replicas. ratio: None where no forecast covers the last minutes. lull_ratio: 0 no lull .. 1 the floor may
+    have decayed fully. lull_need: fractional replicas that the largest load of the lull needs.
+    """
+
+    signal: Signal
+    need: float
+    ratio: float | None
+    lull_ratio: float
+    lull_need: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Look:
+    """What live load says, whatever the level of the plan. unknown: load signals that should be there and are not."""
+
+    at: datetime
+    signals: tuple[SignalLook, ...]
+    unknown: tuple[str, ...]
+    queue_need: float
+
+    @property
+    def known(self) -> bool:
+        """Whether every load signal that has a capacity and is supplied was measured just now, and there is at least one."""
+        return bool(self.signals) and not self.unknown
+
+    @property
+    def need(self) -> int | None:
+        """Whole replicas that the last minutes ask for, backlog included; None when no signal is known."""
+        if not self.signals:
+            return None
+        return whole_replicas(max(*(s.need for s in self.signals), self.queue_need))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Correction:
+    """The plan's floor after live load spoke. planned: the plan's own floor, None outside of a plan; floor is then the live need."""
+
+    floor: int
+    planned: Floor | None
+    look: Look
+    reasons: tuple[Reason, ...]
+
+
+def look(observation: Observation, demands: tuple[Demand, ...], pool: Pool, policy: Policy) -> Look:
+    """What live load says about a pool. `demands` are those of the plans in force over the last hours, oldest first.
+
+    A load signal counts when the pool has a capacity for it. One that is not supplied has no opinion; one that is supplied but
+    was not measured just now makes the load unknown.
+    """
+    signals, unknown = [], []
+    for signal in LOAD_SIGNALS:
+        live = observation.of(signal)
+        if live is None or pool.capacity.of(signal) is None:
+            continue
+        live = live.known_at(observation.at)
+        if _is_fresh(live, observation.at):
+            signals.append(_look_at(live, demands, pool, policy, observation.at))
+        else:
+            unknown.append(str(signal))
+    queue = _queue_need(observation, signals, pool, policy)
+    return Look(at=observation.at, signals=tuple(signals), unknown=tuple(unknown), queue_need=queue)
+
+
+def correct(plan: Plan | None, seen: Look, policy: Policy) -> Correction:
+    """The floor that plan and live load ask for together, before hold, limits and bounds; the table above says how."""
+    planned = plan.floor_at(seen.at) if plan is not None else None
+    if plan is None or planned is None:
+        need = seen.need or 0
+        return Correction(floor=need, planned=None, look=seen, reasons=_needs_now(seen, 0))
+    floor, reasons = planned.replicas, [Reason(code=Code.PLAN_FOLLOWED, detail=planned.reason.detail, after=planned.replicas)]
+    decayed = _decayed(floor, seen)
+    if decayed < floor:
+        detail = f"load has stayed below {policy.blend.decay_ratio:.0%} of the forecast for hours"
+        reasons.append(Reason(code=Code.FLOOR_DECAYED, detail=detail, before=floor, after=decayed))
+        floor = decayed
+    for reason in (*_carried_forward(plan.demand, seen, policy.blend, floor), *_needs_now(seen, floor)):
+        if reason.after is not None and reason.after > floor:
+            reasons.append(reason)
+            floor = reason.after
+    return Correction(floor=floor, planned=planned, look=seen, reasons=tuple(reasons))
+
+
+def _is_fresh(live: Series, now: datetime) -> bool:
+    measured = np.flatnonzero(~np.isnan(live.mean))
+    if measured.size == 0:
+        return False
+    last_end = live.start + timedelta(seconds=live.step_s * (int(measured[-1]) + 1))
+    return (now - last_end).total_seconds() < max(FRESH_S, 2 * live.step_s)
+
+
+def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Policy, now: datetime) -> SignalLook:
+    carry = carry_of(pool.capacity, live.signal, policy)
+    load: Floats = live.mean * pool.share_ratio
+    quiet = _QUIET_RATIO * carry
+    ends = live.times_s() + live.step_s
+    measured = np.flatnonzero(~np.isnan(load))
+    recent = load[measured][ends[measured] > ends[measured[-1]] - max(RECENT_S, live.step_s)]
+    span = ends > epoch_s(now) - max(DEVIATION_S, live.step_s)
+    ratio = _ratio(load[span], _expected(demands[-1:], live)[span], live.step_s, quiet)
+    lull_ratio, lull_need = _lull(load + quiet, _expected(demands, live) + quiet, live.step_s, policy.blend)
+    return SignalLook(
+        signal=live.signal,
+        need=float(recent.mean()) / carry,
+        ratio=ratio,
+        lull_ratio=lull_ratio,
+        lull_need=lull_need / carry,
+    )
+
+
+def _ratio(load: Floats, expected: Floats, step_s: int, quiet: float) -> float | None:
+    """Live over median forecast of the plan in force, over the last minutes that it covers; None for a plan younger than them."""
+    both = ~np.isnan(load) & ~np.isnan(expected)
+    if both.sum() * step_s < RECENT_S:
+        return None
+    return float((load[both].mean() + quiet) / (expected[both].mean() + quiet))
+
+
+def _expected(demands: tuple[Demand, ...], live: Series) -> Floats:
+    """The median forecast of each live bucket by the plan in force then, NaN where none was; shape (n,)."""
+    times = live.times_s()
+    expected = np.full(times.size, np.nan)
+    for demand in demands:
+        if live.signal not in demand.signals:
+            continue
+        row = demand.expected[demand.signals.index(live.signal)]
+        i = (times - epoch_s(demand.start)) // demand.step_s
+        inside = (i >= 0) & (i < row.size)
+        expected[inside] = row[i[inside]]
+    return expected
+
+
+def _lull(load: Floats, expected: Floats, step_s: int, blend: Blend) -> tuple[float, float]:
+    """How far a floor may have decayed, 0..1, and the lull's largest load. An unmeasured bucket ends the lull."""
+    low = load < blend.decay_ratio * expected
+    last = int(np.flatnonzero(~np.isnan(load))[-1])
+    breaks = np.flatnonzero(~low[: last + 1])
+    first = int(breaks[-1]) + 1 if breaks.size else 0
+    progress = min(1.0, max(0.0, (last + 1 - first) * step_s / blend.decay_after_s - 1.0))
+    span = load[max(first, last + 1 - int(blend.decay_after_s // step_s)) : last + 1]
+    return progress, float(span.max(initial=0.0)) if progress > 0 else 0.0
+
+
+def _queue_need(observation: Observation, signals: list[SignalLook], pool: Pool, policy: Policy) -> float:
+    """Replicas that serve the last minutes' load and the backlog within `drain_s`; 0 without a measured queue."""
+    queue = observation.of(Signal.QUEUE_DEPTH)
+    if queue is None or not _is_fresh(queue.known_at(observation.at), observation.at):
+        return 0.0
+    known = queue.known_at(observation.at).mean
+    depth = float(known[~np.isnan(known)][-1]) * pool.share_ratio
+    need = 0.0
+    for signal in signals:
+        extra = {Signal.RPM: depth / (policy.blend.drain_s / MINUTE_S), Signal.CONCURRENCY: depth}.get(signal.signal, 0.0)
+        need = max(need, signal.need + extra / carry_of(pool.capacity, signal.signal, policy))
+    return need
+
+
+def _decayed(floor: int, seen: Look) -> int:
+    """The floor after a lull that all signals agree on."""
+    progress = min((s.lull_ratio for s in seen.signals), default=0.0) if seen.known else 0.0
+    if progress == 0:
+        return floor
+    lull = max(max(s.lull_need, s.need) for s in seen.signals)
+    return min(floor, whole_replicas(floor - progress * max(0.0, floor - lull)))
+
+
+def _carried_forward(demand: Demand | None, seen: Look, blend: Blend, floor: int) -> tuple[Reason, ...]:
+    """What the median ahead asks for when live load's deviation is carried into it."""
+    i = demand.index(seen.at) if demand is not None else None
+    if demand is None or i is None:
+        return ()
+    reasons = []
+    for signal in seen.signals:
+        if signal.ratio is None or signal.ratio <= 1 or signal.signal not in demand.signals:
+            continue
+        s = demand.signals.index(signal.signal)
+        broken = signal.ratio > blend.break_glass_ratio
+        weight = 1.0 if broken else 0.5 ** ((demand.lead_time_s + demand.step_s) / blend.fade_half_life_s)
+        need = whole_replicas(float(demand.expected_max[s, i]) * signal.ratio**weight / demand.carry[s])
+        code = Code.BREAK_GLASS if broken else Code.LIVE_ABOVE_PLAN
+        detail = f"live {signal.signal} is {signal.ratio:.2f} x the median forecast, carried forward at weight {weight:.2f}"
+        reasons.append(Reason(code=code, detail=detail, before=floor, after=need))
+    return tuple(reasons)
+
+
+def _needs_now(seen: Look, floor: int) -> tuple[Reason, ...]:
+    """What the last minutes and the backlog ask for."""
+    reasons = []
+    for signal in seen.signals:
+        need = whole_replicas(signal.need)
+        detail = f"live {signal.signal} of the last {RECENT_S // MINUTE_S} min needs {need}"
+        reasons.append(Reason(code=Code.LIVE_ABOVE_PLAN, detail=detail, before=floor, after=need))
+    if seen.queue_need > 0:
+        need = whole_replicas(seen.queue_need)
+        reasons.append(Reason(code=Code.QUEUE_DRAIN, detail=f"load and backlog need {need} to drain", before=floor, after=need))
+    return tuple(reasons)

@@ -1,0 +1,65 @@
+"""How far the fleet's plan may change at once before a person is asked, even in mode `auto`."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from forecaster.plan import Plan
+from forecaster.reasons import Code, Reason
+from forecaster.units import DAY_S, HOUR_S, check_positive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """Limits on one planning cycle against the plans in force. replicas_ratio: change of the fleet's planned replica-hours over the next day,
+    as a share of those in force. workloads: how many workloads may change by more than that share. None = no limit.
+    """
+
+    replicas_ratio: float | None = 0.5
+    workloads: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("replicas_ratio", "workloads"):
+            value = getattr(self, name)
+            if value is not None:
+                check_positive(f"envelope.{name}", value, "")
+
+
+def enveloped(new: tuple[Plan, ...], in_force: dict[tuple[str, str], Plan], envelope: Envelope, now: datetime) -> tuple[Plan, ...]:
+    """The new plans; those that change are held with a reason when the fleet would change beyond the envelope.
+
+    Compared over the next day, as far as both plans reach. A pool without a plan in force has nothing to compare with and passes:
+    its first plan starts from the floor that was found, under hold, limits and bounds. Live load still raises the floor of a held
+    plan's pool.
+    """
+    changes = {}
+    before_total = change_total = 0.0
+    for plan in new:
+        old = in_force.get((plan.workload, plan.pool))
+        if old is not None:
+            before, after = _replica_hours(old, plan, now)
+            changes[plan.id] = abs(after - before) / before if before else 0.0
+            before_total, change_total = before_total + before, change_total + abs(after - before)
+    ratio = change_total / before_total if before_total else 0.0
+    limit = envelope.replicas_ratio
+    moved = sum(change > (limit or 0.0) for change in changes.values())
+    broken = []
+    if limit is not None and ratio > limit:
+        broken.append(f"the fleet's planned replica-hours change by {ratio:.0%}, the envelope is {limit:.0%}")
+    if envelope.workloads is not None and moved > envelope.workloads:
+        broken.append(f"{moved} pools change at once, the envelope is {envelope.workloads}")
+    if not broken:
+        return new
+    reason = Reason(code=Code.ENVELOPE, detail=" and ".join(broken))
+    return tuple(replace(p, held=True, reasons=(*p.reasons, reason)) if changes.get(p.id) else p for p in new)
+
+
+def _replica_hours(old: Plan, new: Plan, now: datetime) -> tuple[float, float]:
+    """Planned replica-hours of both over the part of the next day that both cover."""
+    end = min(now + timedelta(seconds=DAY_S), old.floors[-1].until, new.floors[-1].until)
+    start = max(now, old.floors[0].start, new.floors[0].start)
+    return _hours(old, start, end), _hours(new, start, end)
+
+
+def _hours(plan: Plan, start: datetime, end: datetime) -> float:
+    spans = ((f.replicas, (min(f.until, end) - max(f.start, start)).total_seconds()) for f in plan.floors)
+    return sum(replicas * span_s for replicas, span_s in spans if span_s > 0) / HOUR_S

@@ -1,0 +1,215 @@
+"""The last word before a write: what may be followed, in what order, and how fast.
+
+Order, each step outranked by the ones above it: bounds; pause; a person's override; load unknown -> the largest of last floor,
+fallback and plan; plan missing, stale or waiting -> the largest of fallback and live need; else the plan, corrected. Configured windows
+are a floor under all of them. Then hold, `hold_when` and the step limits slow the way; then the bounds.
+"""
+
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from forecaster.approval import InForce, PlanState, override_of, paused_by
+from forecaster.correct import Correction
+from forecaster.decision import Action, Decision, Paused, Ruling, Seen
+from forecaster.plan import window_floor
+from forecaster.reasons import Code, Reason
+from forecaster.series import Series
+from forecaster.units import HOUR_S, MINUTE_S, ceil_to, iso
+from forecaster.workload import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """All that a decision rests on.
+
+    recent: the decisions for this target in force over the last `hold_s`, oldest first, in the present mode; empty at adoption.
+    conditions: the `hold_when` queries over the last `hold_when_expiry_s`.
+    """
+
+    now: datetime
+    workload: str
+    pool: str
+    policy: Policy
+    in_force: InForce
+    correction: Correction
+    seen: Seen
+    recent: tuple[Decision, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+    conditions: tuple[tuple[str, Series], ...] = ()
+
+    @property
+    def last(self) -> int:
+        """The floor that stands: the last one decided, at adoption the one that was found."""
+        return self.recent[-1].floor if self.recent else self.seen.floor
+
+    @property
+    def fallback(self) -> int:
+        """The floor when nothing is known."""
+        return self.seen.original if self.policy.fallback is None else self.policy.fallback
+
+
+def guard(case: Case) -> Decision:
+    """The decision for one target: never without a reason, always inside the bounds when it sets a floor."""
+    paused = case.seen.paused or paused_by(case.rulings, case.now)
+    if paused is not None:
+        return _paused(case, paused)
+    floor, reasons = _wanted(case)
+    for step in (_second_writer, _hold_when, _hold, _step_limits, _bounds):
+        floor, more = step(case, floor)
+        reasons += more
+    since = case.recent[-1].since if case.recent and case.recent[-1].floor == floor else case.now
+    return _decision(case, Action.SET, floor, since, tuple(reasons))
+
+
+def bounds_of(policy: Policy, seen: Seen) -> tuple[int, int | None]:
+    """The least and the largest floor for a target, None = no ceiling. Where the two cross, the ceiling wins."""
+    least = seen.original if policy.minimum is None else policy.minimum
+    if not policy.allow_below_original:
+        least = max(least, seen.original)
+    ceilings = [bound for bound in (policy.maximum, seen.ceiling) if bound is not None]
+    return least, min(ceilings, default=None)
+
+
+def _paused(case: Case, paused: Paused) -> Decision:
+    by = "an annotation on the object" if case.seen.paused is not None else "a person"
+    match paused:
+        case Paused.HOLD:
+            detail = f"paused by {by}: the object stays as it is at {case.seen.floor}"
+            reasons = (Reason(code=Code.PAUSED, detail=detail, after=case.seen.floor),)
+            return _decision(case, Action.LEAVE, case.seen.floor, case.now, reasons)
+        case Paused.RELEASE:
+            detail = f"released by {by}: the original minimum of {case.seen.original} is put back"
+            reasons = (Reason(code=Code.RELEASED, detail=detail, before=case.seen.floor, after=case.seen.original),)
+            return _decision(case, Action.RELEASE, case.seen.original, case.now, reasons)
+
+
+def _decision(case: Case, action: Action, floor: int, since: datetime, reasons: tuple[Reason, ...]) -> Decision:
+    plan = case.in_force.plan
+    return Decision(
+        at=case.now,
+        workload=case.workload,
+        pool=case.pool,
+        target=case.seen.target,
+        action=action,
+        floor=floor,
+        last=case.recent[-1].floor if case.recent else None,
+        since=since,
+        # without a plan the floor is renewed by the hour, so that it outlives us by one to two
+        valid_until=plan.valid_until if plan is not None else ceil_to(case.now, HOUR_S) + timedelta(seconds=HOUR_S),
+        plan_id=plan.id if plan is not None else None,
+        reasons=reasons,
+    )
+
+
+def _wanted(case: Case) -> tuple[int, list[Reason]]:
+    """The floor that is asked for before anything slows or bounds it."""
+    correction, state, look = case.correction, case.in_force.state, case.correction.look
+    override = override_of(case.rulings, case.now)
+    if override is not None and override.replicas is not None:
+        detail = (
+            f"{override.author} set {override.replicas} until {iso(override.until) if override.until else 'cleared'}: {override.reason}"
+        )
+        return _at_least_live(case, override.replicas, Reason(code=Code.OVERRIDDEN, detail=detail, after=override.replicas))
+    if not look.known:
+        asked = max(case.last, case.fallback, correction.floor, _window(case))
+        what = f"{', '.join(look.unknown)} unknown" if look.unknown else "no load signal is measured"
+        detail = f"{what}: at least the last floor {case.last} and the fallback {case.fallback}"
+        reasons = [Reason(code=Code.LOAD_UNKNOWN, detail=detail, before=correction.floor, after=asked)]
+        return asked, reasons if state is PlanState.FRESH else [*reasons, _without_plan(case, asked)]
+    if state is not PlanState.FRESH:
+        standing = max(case.fallback, case.in_force.standing or 0, _window(case))
+        if state is PlanState.AWAITS_APPROVAL:
+            standing = max(standing, case.seen.original)
+        return _at_least_live(case, standing, _without_plan(case, standing))
+    opened = _window(case)
+    if opened > correction.floor:
+        detail = f"a configured window asks for {opened}"
+        return opened, [*correction.reasons, Reason(code=Code.WINDOW_BINDS, detail=detail, before=correction.floor, after=opened)]
+    return correction.floor, list(correction.reasons)
+
+
+def _at_least_live(case: Case, floor: int, reason: Reason) -> tuple[int, list[Reason]]:
+    """A floor that does not come from a plan, raised by live load."""
+    need = case.correction.look.need
+    if need is None or need <= floor:
+        return floor, [reason]
+    return need, [reason, Reason(code=Code.LIVE_ABOVE_PLAN, detail=f"live load needs {need}", before=floor, after=need)]
+
+
+def _without_plan(case: Case, floor: int) -> Reason:
+    """Why no plan is followed."""
+    match case.in_force.state:
+        case PlanState.AWAITS_APPROVAL:
+            waiting = case.in_force.waiting.id if case.in_force.waiting is not None else "a plan"
+            return Reason(code=Code.AWAITS_APPROVAL, detail=f"{waiting} awaits approval: floor {floor} until then", after=floor)
+        case PlanState.STALE:
+            return Reason(code=Code.PLAN_STALE, detail=f"the last plan has expired: fallback {case.fallback}", after=floor)
+        case _:
+            return Reason(code=Code.PLAN_MISSING, detail=f"there is no plan yet: fallback {case.fallback}", after=floor)
+
+
+def _window(case: Case) -> int:
+    return window_floor(case.policy.windows, case.now)
+
+
+def _second_writer(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """Somebody else moved the field: a higher value of theirs is kept (a person in an incident), a lower one is raised again."""
+    if case.seen.writer is None:
+        return floor, []
+    kept = max(floor, case.seen.floor)
+    detail = f"{case.seen.writer} also writes the floor and set {case.seen.floor}"
+    return kept, [Reason(code=Code.SECOND_WRITER, detail=detail, before=floor, after=kept)]
+
+
+def _hold_when(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """Conditions block lowering only, and expire by themselves: one that has held for its whole span is taken for stuck."""
+    reasons = []
+    for name, series in case.conditions:
+        holds = np.isnan(series.mean) | (series.mean != 0)
+        if floor >= case.last or holds.size == 0 or not holds[-1]:
+            continue
+        if holds.all():
+            detail = f"{name} has held for {case.policy.hold_when_expiry_s / MINUTE_S:g} min and is taken for stuck"
+            reasons.append(Reason(code=Code.HOLD_WHEN_EXPIRED, detail=detail))
+            continue
+        reasons.append(Reason(code=Code.HOLD_WHEN, detail=f"{name} holds: no lowering", before=floor, after=case.last))
+        floor = case.last
+    return floor, reasons
+
+
+def _hold(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """A floor stays for `hold_s` before it is lowered: the highest of that span."""
+    held = max((d.floor for d in case.recent), default=floor)
+    if held <= floor:
+        return floor, []
+    detail = f"{held} stood within the last {case.policy.hold_s / MINUTE_S:g} min"
+    return held, [Reason(code=Code.HOLD, detail=detail, before=floor, after=held)]
+
+
+def _step_limits(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """At most so many replicas a minute since the floor last moved; at adoption as after one minute."""
+    policy, last = case.policy, case.last
+    minutes = (case.now - case.recent[-1].since).total_seconds() / MINUTE_S if case.recent else 1.0
+    if policy.raise_per_min is not None and floor > (most := last + math.floor(policy.raise_per_min * minutes)):
+        detail = f"raised by at most {policy.raise_per_min:g} replicas/min"
+        return most, [Reason(code=Code.RAISE_LIMITED, detail=detail, before=floor, after=most)]
+    if policy.lower_per_min is not None and floor < (least := last - math.floor(policy.lower_per_min * minutes)):
+        detail = f"lowered by at most {policy.lower_per_min:g} replicas/min"
+        return least, [Reason(code=Code.LOWER_LIMITED, detail=detail, before=floor, after=least)]
+    return floor, []
+
+
+def _bounds(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    least, most = bounds_of(case.policy, case.seen)
+    reasons = []
+    if floor < least:
+        reasons.append(Reason(code=Code.MIN_BINDS, detail=f"min is {least}", before=floor, after=least))
+        floor = least
+    if most is None or floor <= most:
+        return floor, reasons
+    code, whose = (Code.MAX_BINDS, "max") if case.policy.maximum == most else (Code.CEILING_BELOW_FLOOR, "the target's own ceiling")
+    reasons.append(Reason(code=code, detail=f"{whose} is {most}, {floor} were asked for", before=floor, after=most))
+    return most, reasons
