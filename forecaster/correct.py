@@ -212,7 +212,7 @@ def _carried_forward(demand: Demand | None, seen: Look, blend: Blend, floor: int
             continue
         s = demand.signals.index(signal.signal)
         broken = signal.ratio > blend.break_glass_ratio
-        weight = 1.0 if broken else 0.5 ** ((demand.lead_time_s + demand.step_s) / blend.fade_half_life_s)
+        weight = 1.0 if broken else 0.5 ** (demand.window_s / blend.fade_half_life_s)
         need = whole_replicas(float(demand.expected_max[s, i]) * signal.ratio**weight / demand.carry[s])
         code = Code.BREAK_GLASS if broken else Code.LIVE_ABOVE_PLAN
         detail = f"live {signal.signal} is {signal.ratio:.2f} x the median forecast, carried forward at weight {weight:.2f}"

@@ -28,7 +28,8 @@ class Demand:
 
     load[s, i]: signal s at `level`, the largest bucket mean over the lead window from bucket i. expected[s, i]: median of bucket
     i. expected_max[s, i]: median of the largest over the lead window. All in the signal's unit, shape (signals, n), after share
-    and growth. carry[s]: what one replica takes of signal s, after efficiency and headroom. peaks: one a local day.
+    and growth. carry[s]: what one replica takes of signal s, after efficiency and headroom. peaks: one a local day. window_s: how
+    far ahead `load` looks: the longest lead time of the workload and one step.
     """
 
     start: datetime
@@ -41,6 +42,7 @@ class Demand:
     peaks: tuple[PeakDemand, ...]
     level: float
     lead_time_s: float
+    window_s: int
     model: str
 
     def __post_init__(self) -> None:
@@ -105,6 +107,7 @@ def demand(forecasts: tuple[Forecast, ...], pool: Pool, policy: Policy) -> Deman
         peaks=_peaks(usable, carry, scale, policy.level),
         level=policy.level,
         lead_time_s=pool.lead_time.plan_s,
+        window_s=first.window_s,
         model=first.model,
     )
 

@@ -10,8 +10,10 @@ from forecaster.units import DAY_S, HOUR_S, check_positive
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Envelope:
-    """Limits on one planning cycle against the plans in force. replicas_ratio: change of the fleet's planned replica-hours over the next day,
-    as a share of those in force. workloads: how many workloads may change by more than that share. None = no limit.
+    """Limits on one planning cycle against the plans in force; None = no limit.
+
+    replicas_ratio: change of the fleet's planned replica-hours over the next day, as a share of those in force. workloads: how many
+    pools may change by more than that share.
     """
 
     replicas_ratio: float | None = 0.5

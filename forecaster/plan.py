@@ -164,7 +164,7 @@ def _sized_by(demand: Demand, peak: PeakDemand, shape: Shape) -> NDArray[np.intp
 
 def _reason(demand: Demand, i: int, binding: int, replicas: int) -> Reason:
     """Why a run of steps asks for that many replicas, told at its neediest step i. `binding` past the signals = the day's peak."""
-    level_pct, span_min = demand.level * 100, (demand.lead_time_s + demand.step_s) / MINUTE_S
+    level_pct, span_min = demand.level * 100, demand.window_s / MINUTE_S
     if binding == len(demand.signals):
         return Reason(code=Code.DAILY_PEAK_BINDS, detail=f"the day's peak at P{level_pct:g} asks for {replicas}", after=replicas)
     signal = demand.signals[binding]
