@@ -20,6 +20,7 @@ class Signal(StrEnum):
     CONCURRENCY = "concurrency"
     TOKENS = "tokens"
     QUEUE_DEPTH = "queue_depth"
+    CONDITION = "condition"
 
     @property
     def unit(self) -> str:
@@ -32,6 +33,7 @@ _UNITS = {
     Signal.CONCURRENCY: "requests in flight",
     Signal.TOKENS: "tokens/s",
     Signal.QUEUE_DEPTH: "requests waiting",
+    Signal.CONDITION: "(any but 0 holds)",
 }
 
 LOAD_SIGNALS = (Signal.RPM, Signal.CONCURRENCY, Signal.TOKENS)
