@@ -88,6 +88,12 @@ def override_of(rulings: tuple[Ruling, ...], now: datetime) -> Ruling | None:
     return active(rulings, RulingKind.OVERRIDE, RulingKind.CLEAR, now)
 
 
+def active_approvals(rulings: tuple[Ruling, ...], now: datetime) -> tuple[Ruling, ...]:
+    """The approvals that hold at `now`: the last word on their plan, and not ended."""
+    last = {r.plan_id: r for r in rulings if r.plan_id is not None and r.at <= now}
+    return tuple(r for r in last.values() if r.kind is RulingKind.APPROVE and (r.until is None or now < r.until))
+
+
 def _verdicts(rulings: tuple[Ruling, ...], now: datetime) -> dict[str, RulingKind]:
     """The last word on each plan; an approval that has ended is no word."""
     verdicts: dict[str, RulingKind] = {}

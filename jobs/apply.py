@@ -1,0 +1,158 @@
+"""The second half of the line: observe -> correct -> guard -> apply -> record; every 15 to 60 seconds, without any model."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+import structlog
+
+from forecaster.correct import correct, look
+from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
+from forecaster.errors import ForecasterError, SourceError, StoreError, TargetConflict, TargetError
+from forecaster.explain import sentence
+from forecaster.guard import Case, guard
+from forecaster.ports import Query, ScaleTarget
+from forecaster.series import Series, Window, empty_series
+from forecaster.units import HOUR_S, MINUTE_S, floor_to
+from forecaster.workload import Mode, Pool
+from jobs.fleet import Fleet, Member
+from jobs.standing import rulings_of, standing
+
+NEWS_S = 1 * HOUR_S
+"""A record that says nothing new is kept this often, as a sign of life."""
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cycle:
+    """One workload in one apply cycle. problems: one sentence for each thing that failed, empty when all went well."""
+
+    workload: str
+    records: tuple[CycleRecord, ...]
+    problems: tuple[str, ...]
+
+
+def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
+    """Decide and write every target's floor, several workloads at once; a broken one stops no other. Raises StoreError."""
+    with ThreadPoolExecutor(max_workers=fleet.workers) as pool:
+        cycles = tuple(pool.map(partial(_guarded, fleet, now=now), fleet.members))
+    fleet.store.append_records([record for cycle in cycles for record in _news(fleet, cycle, now)])
+    return cycles
+
+
+def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
+    """One workload, from live load to written floors: one look at the load, one plan a pool, one decision a target."""
+    workload, policy = member.workload, member.workload.policy
+    observation, problems = observe(member, now)
+    rulings = rulings_of(fleet.store, workload.name, now)
+    records = []
+    for pool in workload.pools:
+        in_force, plans = standing(fleet.store, workload, pool.name, rulings, now)
+        followed = tuple(
+            p.demand for p in plans if p.demand is not None and (in_force.plan is None or p.issued_at <= in_force.plan.issued_at)
+        )
+        correction = correct(in_force.plan, look(observation, followed, pool, policy), policy)
+        case = partial(Case, now=now, workload=workload.name, pool=pool.name, policy=policy, in_force=in_force, correction=correction)
+        for name in pool.targets:
+            recent = recent_decisions(fleet, member, pool, name, now)
+            decide = partial(case, recent=recent, rulings=rulings, conditions=observation.conditions)
+            try:
+                records.append(apply_target(member.targets[name], decide, policy.mode, now))
+            except TargetError as error:
+                problems.append(f"{name} was not observed: {error}")
+    problems += [f"{record.decision.target}: {record.error}" for record in records if record.error is not None]
+    return Cycle(workload=workload.name, records=tuple(records), problems=tuple(problems))
+
+
+def apply_target(target: ScaleTarget, decide: partial[Case], mode: Mode, now: datetime) -> CycleRecord:
+    """Observe, decide, write, say; an object that changed in between is observed and decided on once more."""
+    seen = target.observe(now)
+    decision = guard(decide(seen=seen))
+    try:
+        applied, error = write(target, decision, seen), None
+    except TargetConflict:
+        seen = target.observe(now)
+        decision = guard(decide(seen=seen))
+        applied, error = _written_or_error(target, decision, seen)
+    except TargetError as failure:
+        applied, error = None, str(failure)
+    return CycleRecord(
+        at=now, mode=mode, decision=decision, applied=applied, error=error, sentence=sentence(decision, mode, applied, error)
+    )
+
+
+def write(target: ScaleTarget, decision: Decision, seen: Seen) -> Applied | None:
+    """Carry out a decision; None where there is nothing to do."""
+    match decision.action:
+        case Action.SET:
+            return target.set_floor(decision, seen)
+        case Action.RELEASE:
+            return target.release(seen)
+        case Action.LEAVE:
+            return None
+
+
+def _written_or_error(target: ScaleTarget, decision: Decision, seen: Seen) -> tuple[Applied | None, str | None]:
+    try:
+        return write(target, decision, seen), None
+    except TargetError as failure:
+        return None, str(failure)
+
+
+def observe(member: Member, now: datetime) -> tuple[Observation, list[str]]:
+    """Live load and conditions up to the last whole minute; what cannot be had is unknown, with its sentence."""
+    policy, end = member.workload.policy, floor_to(now, MINUTE_S)
+    problems: list[str] = []
+
+    def fetched(query: Query, span_s: float) -> Series:
+        window = Window(start=floor_to(end - timedelta(seconds=span_s), MINUTE_S), end=end)
+        try:
+            return member.source.fetch(query, window, MINUTE_S)
+        except SourceError as error:
+            problems.append(f"live {query.signal} is unknown: {error}")
+            return empty_series(query.signal, window, MINUTE_S)
+
+    live = tuple(fetched(query, policy.blend.live_span_s) for query in member.queries)
+    conditions = tuple((name, fetched(query, policy.hold_when_expiry_s)) for name, query in member.conditions)
+    return Observation(at=now, live=live, conditions=conditions), problems
+
+
+def recent_decisions(fleet: Fleet, member: Member, pool: Pool, target: str, now: datetime) -> tuple[Decision, ...]:
+    """The decisions for one target in force over the hold span, in the present mode, oldest first; those at `now` itself do not count."""
+    policy = member.workload.policy
+    span = Window(start=now - timedelta(seconds=max(policy.hold_s, 1.0)), end=now)
+    records = fleet.store.records(member.workload.name, span)
+    return tuple(
+        r.decision for r in records if (r.decision.pool, r.decision.target, r.mode) == (pool.name, target, policy.mode) and r.at < now
+    )
+
+
+def _guarded(fleet: Fleet, member: Member, now: datetime) -> Cycle:
+    try:
+        return apply_member(fleet, member, now)
+    except StoreError:
+        raise
+    except Exception as error:  # the wall between workloads: whatever breaks one must not stop the others
+        if not isinstance(error, ForecasterError):
+            log.exception("apply", workload=member.workload.name)
+        return Cycle(workload=member.workload.name, records=(), problems=(str(error) or type(error).__name__,))
+
+
+def _news(fleet: Fleet, cycle: Cycle, now: datetime) -> Iterator[CycleRecord]:
+    """The records worth keeping: what changed since the last one of the same target, and a sign of life every hour."""
+    before = fleet.store.records(cycle.workload, Window(start=now - timedelta(seconds=NEWS_S), end=now))
+    last = {(r.decision.pool, r.decision.target): r for r in before}
+    for record in cycle.records:
+        old = last.get((record.decision.pool, record.decision.target))
+        if old is None or (record.at - old.at).total_seconds() >= NEWS_S or _matter(record) != _matter(old):
+            yield record
+
+
+def _matter(record: CycleRecord) -> tuple[object, ...]:
+    """What makes a record news: all but its instant and the live figures in its words."""
+    decision = record.decision
+    codes = tuple(reason.code for reason in decision.reasons)
+    written = record.applied is not None and record.applied.written
+    return record.mode, decision.action, decision.floor, decision.plan_id, decision.valid_until, codes, record.error is None, written

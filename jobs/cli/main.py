@@ -1,0 +1,56 @@
+"""The command `forecaster`: every verb in the order in which one meets them."""
+
+import sys
+
+import typer
+
+from forecaster.errors import ConfigRejected, ForecasterError
+from jobs.cli import backtest, line, rulings, setup, views
+from jobs.cli.options import FAILED, USAGE
+
+app = typer.Typer(
+    name="forecaster",
+    help="Replica floors in force one cold start before the load. Start with `forecaster demo`, or `forecaster init` and `forecaster check`.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("init")(setup.init)
+app.command("check")(setup.check)
+app.command("demo")(setup.demo)
+app.command("fetch")(line.fetch)
+app.command("forecast")(line.forecast)
+app.command("plan")(line.plan)
+app.command("apply")(line.apply)
+app.command("run")(line.run)
+app.command("daemon")(line.daemon)
+app.command("review")(views.review)
+app.command("approve")(rulings.approve)
+app.command("reject")(rulings.reject)
+override = typer.Typer(help="Set or clear a person's floor for a workload.", no_args_is_help=True, rich_markup_mode=None)
+override.command("set")(rulings.override_set)
+override.command("clear")(rulings.override_clear)
+app.add_typer(override, name="override")
+app.command("pause")(rulings.pause)
+app.command("resume")(rulings.resume)
+app.command("release")(rulings.release)
+app.command("status")(views.status)
+app.command("explain")(views.explain)
+app.command("history")(views.history)
+app.command("backtest")(backtest.backtest)
+app.command("migrate")(setup.migrate)
+
+
+def run() -> None:
+    """The entry point: expected failures become one sentence on stderr and an exit code, never a traceback."""
+    try:
+        app()
+    except ForecasterError as error:
+        sys.stderr.write(f"forecaster: {error}\n")
+        sys.exit(USAGE if isinstance(error, ConfigRejected) else FAILED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(FAILED)
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -1,0 +1,148 @@
+"""The `policy` section: under which rules a workload's floors are chosen."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from forecaster.calendar import FloorWindow
+from forecaster.cost import newsvendor_level
+from forecaster.workload import Blend, Mode, Policy, Shape
+from jobs.config.scalars import ClockTime, Duration
+
+SECTION = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+_DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class WindowSection(BaseModel):
+    """A configured floor: at least `min_replicas` from `from` to `to` on the named days, whatever the forecast says."""
+
+    model_config = SECTION
+    days: tuple[Day, ...] = Field(_DAYS, min_length=1)
+    """Weekdays on which the window starts. Default: every day."""
+    start: ClockTime = Field(alias="from")
+    """Local time at which the floor begins to hold, HH:MM."""
+    end: ClockTime = Field(alias="to")
+    """Local time at which it ends, HH:MM; before `from` means on the next day, 24:00 is midnight."""
+    zone: str = "UTC"
+    """IANA time zone of `from`, `to` and `days`. Default UTC, so that nothing depends on the machine."""
+    min_replicas: int = Field(ge=0)
+    """The floor in replicas."""
+
+    def to_core(self) -> FloorWindow:
+        """The window in the core's type. Raises ValueError for an unknown zone or an empty window."""
+        days = frozenset(_DAYS.index(day) for day in self.days)
+        return FloorWindow(days=days, start_min=self.start, end_min=self.end, zone=self.zone, min_replicas=self.min_replicas)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self.to_core()
+        return self
+
+
+class BlendSection(BaseModel):
+    """How live load corrects the plan."""
+
+    model_config = SECTION
+    fade_half_life: Duration = 3600.0
+    """After this long half of a live deviation is expected to have gone. Default 1h: measured deviations of LLM traffic lose half
+    their weight in about an hour."""
+    break_glass_ratio: float = Field(1.5, gt=1)
+    """Live load above this many times the median forecast takes the plan for wrong and follows the load. Default 1.5."""
+    drain: Duration = 300.0
+    """A measured backlog is to be served within this time. Default 5m, about one cold start."""
+    decay_after: Duration = 7200.0
+    """A floor begins to decay when load has stayed below `decay_ratio` of the forecast this long. Default 2h, so that a lunch break
+    does not count."""
+    decay_ratio: float = Field(0.5, ge=0, lt=1)
+    """Share of the median forecast below which load counts as far too low. Default 0.5; 0 turns the decay off."""
+
+    def to_core(self) -> Blend:
+        """The same in the core's type."""
+        return Blend(
+            fade_half_life_s=self.fade_half_life,
+            break_glass_ratio=self.break_glass_ratio,
+            drain_s=self.drain,
+            decay_after_s=self.decay_after,
+            decay_ratio=self.decay_ratio,
+        )
+
+
+Whole = Annotated[int, Field(ge=0)]
+
+
+class PolicySection(BaseModel):
+    """Rules for the floors of one workload."""
+
+    model_config = SECTION
+    mode: Mode = Mode.OBSERVE
+    """`observe` only records what it would do, `review` writes plans that a person approved, `auto` writes. Default observe: trust
+    is earned."""
+    level: float | None = Field(None, gt=0.05, lt=0.99)
+    """Quantile of the load that floors cover. Default 0.95, or what `cost_ratio` gives; `forecaster backtest` recommends one."""
+    cost_ratio: float | None = Field(None, gt=0)
+    """Cost of a replica-hour missing over that of one idle; the level becomes ratio / (1 + ratio). No default: set it instead of
+    `level`."""
+    shape: Shape = Shape.PROFILE
+    """`profile` follows the day, `daily-peak` holds one floor over its busy span. Default profile: it costs less."""
+    minimum: Whole | None = Field(None, alias="min")
+    """Least floor in replicas. Default: the minimum found on the object when we first saw it."""
+    maximum: Whole | None = Field(None, alias="max")
+    """Largest floor in replicas. Default: the object's own ceiling."""
+    allow_below_original: bool = Field(default=False)
+    """Whether `min` may be below the minimum found on the object. Default false: nobody is worse off by adopting us."""
+    windows: tuple[WindowSection, ...] = ()
+    """Configured floors by local time; the floor is the larger of forecast and window."""
+    growth: float = Field(1.0, gt=0)
+    """Expected load over past load, for growth that history cannot know. Default 1."""
+    efficiency_gain: float = Field(1.0, gt=0)
+    """Throughput of a replica over the one that `capacity` was measured at. Default 1; load scales with growth / gain."""
+    headroom: float = Field(1.0, gt=0)
+    """Factor on the load on top of the level. Default 1: the autoscaler above already applies its own target utilisation."""
+    hold: Duration = 600.0
+    """A floor stays at least this long before it is lowered. Default 10m, so that noise moves nothing."""
+    raise_per_min: float | None = Field(None, gt=0)
+    """Largest raise in replicas a minute. Default: no limit."""
+    lower_per_min: float | None = Field(None, gt=0)
+    """Largest lowering in replicas a minute. Default: no limit."""
+    expiry: Duration = 86400.0
+    """A plan is followed this long after it was made. Default 1d: a day-old forecast of a daily cycle still holds."""
+    fallback: Whole | None = None
+    """Floor in replicas when neither load nor plan is known. Default: the minimum found on the object."""
+    review_tolerance: float = Field(0.1, ge=0)
+    """In mode review, a newer plan within this share of the approved floors inherits the approval. Default 0.1."""
+    hold_when_expiry: Duration = 7200.0
+    """A `hold_when` condition that has blocked lowering this long is taken for stuck. Default 2h, longer than a rollout."""
+    blend: BlendSection = BlendSection()
+    """How live load corrects the plan."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.level is not None and self.cost_ratio is not None:
+            raise ValueError("set level or cost_ratio, not both")
+        self.to_core()
+        return self
+
+    def to_core(self) -> Policy:
+        """The same in the core's type. Raises ValueError naming what contradicts itself."""
+        level = self.level if self.level is not None else newsvendor_level(self.cost_ratio) if self.cost_ratio is not None else 0.95
+        return Policy(
+            level=level,
+            shape=self.shape,
+            mode=self.mode,
+            minimum=self.minimum,
+            maximum=self.maximum,
+            allow_below_original=self.allow_below_original,
+            windows=tuple(window.to_core() for window in self.windows),
+            growth_ratio=self.growth,
+            efficiency_ratio=self.efficiency_gain,
+            headroom_ratio=self.headroom,
+            hold_s=self.hold,
+            raise_per_min=self.raise_per_min,
+            lower_per_min=self.lower_per_min,
+            expiry_s=self.expiry,
+            fallback=self.fallback,
+            review_tolerance_ratio=self.review_tolerance,
+            hold_when_expiry_s=self.hold_when_expiry,
+            blend=self.blend.to_core(),
+        )

@@ -1,0 +1,136 @@
+"""The `workloads` section: what is scaled, what its load is, what a replica carries and where its floor is written."""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, Field, model_validator
+
+from connectors.targets.registry import TargetConfig, target_name
+from forecaster.calendar import Calendar
+from forecaster.capacity import Capacity
+from forecaster.leadtime import LeadTime
+from forecaster.ports import Query, Unit
+from forecaster.series import LOAD_SIGNALS, Signal
+from forecaster.units import DAY_S
+from forecaster.workload import Pool, Workload
+from jobs.config.policy import SECTION, PolicySection
+from jobs.config.scalars import Duration
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
+SignalName = Literal["rpm", "concurrency", "tokens", "queue_depth"]
+
+
+class QuerySection(BaseModel):
+    """One question to the source."""
+
+    model_config = SECTION
+    query: str = Field(min_length=1)
+    """In the source's own language: PromQL that answers with one series, or the name of a CSV column."""
+    unit: Unit
+    """What the numbers mean: `per_second` or `per_minute` for a rate, `count` for a number in the bucket or in flight. No default:
+    a wrong guess is off by 60."""
+
+
+class ConditionSection(BaseModel):
+    """A question whose non-zero answer blocks lowering."""
+
+    model_config = SECTION
+    query: str = Field(min_length=1)
+    """In the source's own language; any value but 0 holds, and so does no answer."""
+
+
+class CapacitySection(BaseModel):
+    """What one replica carries inside its SLO; a load signal without a figure is not used for floors."""
+
+    model_config = SECTION
+    rpm: float | None = Field(None, gt=0)
+    """Requests per minute. Default: not used."""
+    concurrency: float | None = Field(None, gt=0)
+    """Requests in flight. Default: not used."""
+    tokens: float | None = Field(None, gt=0)
+    """Tokens per second. Default: not used."""
+
+
+class LeadTimeSection(BaseModel):
+    """How long a replica takes from request to ready, at P90."""
+
+    model_config = SECTION
+    warm: Duration = 300.0
+    """On a node that is up: image, weights, compilation. Default 5m, in the middle of published cold starts of 2 to 8 minutes."""
+    cold: Duration = 600.0
+    """With a node to be provisioned first. Default 10m: a GPU node adds about 5 minutes."""
+
+    def to_core(self) -> LeadTime:
+        """The same in the core's type."""
+        return LeadTime(warm_s=self.warm, cold_s=self.cold)
+
+
+class PoolSection(BaseModel):
+    """Replicas of one kind."""
+
+    model_config = SECTION
+    name: Name
+    """Unique in the workload."""
+    capacity: CapacitySection = CapacitySection()
+    """What one replica carries. Default: nothing known, so the workload is held and reported, never guessed."""
+    lead_time: LeadTimeSection = LeadTimeSection()
+    """How long before the load a replica must be asked for."""
+    share: float = Field(1.0, gt=0, le=1)
+    """Part of the workload's load that goes to this pool. Default 1."""
+    targets: tuple[TargetConfig, ...] = Field(min_length=1)
+    """Where the floor is written, in this order."""
+
+
+class WorkloadSection(BaseModel):
+    """One model service."""
+
+    model_config = SECTION
+    name: Name
+    """Unique in the fleet; history belongs to it."""
+    source: Name
+    """Which of `sources` its load is read from."""
+    signals: dict[SignalName, QuerySection]
+    """Load by signal: at least one of `rpm`, `concurrency` and `tokens`; `queue_depth` is optional and only corrects."""
+    hold_when: dict[Name, ConditionSection] = Field(default_factory=dict)
+    """Named conditions that block lowering while they hold, such as a rollout. Default: none."""
+    zone: str = "UTC"
+    """IANA time zone of its days and daily peaks. Default UTC."""
+    step: Duration = Field(300.0, ge=60, le=DAY_S)
+    """Grid of history and forecasts; divides a day. Default 5m: finer is noise to a daily cycle."""
+    pools: tuple[PoolSection, ...] = Field(min_length=1)
+    """Its kinds of replicas. Shares need not add up to 1: spare capacity is allowed, and so is a part served elsewhere."""
+    policy: PolicySection = PolicySection()
+    """Under which rules floors are chosen."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not {signal.value for signal in LOAD_SIGNALS} & set(self.signals):
+            raise ValueError("signals needs at least one load signal: rpm, concurrency or tokens")
+        if DAY_S % self.step:
+            raise ValueError("step must divide a day, such as 1m, 5m, 15m or 1h")
+        self.to_core()
+        return self
+
+    def to_core(self) -> Workload:
+        """The same in the core's type. Raises ValueError naming what contradicts itself."""
+        pools = tuple(
+            Pool(
+                name=pool.name,
+                capacity=Capacity(rpm=pool.capacity.rpm, concurrency=pool.capacity.concurrency, tokens=pool.capacity.tokens),
+                lead_time=pool.lead_time.to_core(),
+                targets=tuple(target_name(target) for target in pool.targets),
+                share_ratio=pool.share,
+            )
+            for pool in self.pools
+        )
+        return Workload(name=self.name, pools=pools, policy=self.policy.to_core(), calendar=Calendar(zone=self.zone))
+
+    def queries(self) -> tuple[Query, ...]:
+        """The questions to the source, a signal each."""
+        return tuple(Query(signal=Signal(name), expression=q.query, unit=q.unit) for name, q in self.signals.items())
+
+    def conditions(self) -> tuple[tuple[str, Query], ...]:
+        """The `hold_when` questions by name."""
+        return tuple(
+            (name, Query(signal=Signal.CONDITION, expression=condition.query, unit=Unit.COUNT))
+            for name, condition in self.hold_when.items()
+        )

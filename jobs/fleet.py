@@ -1,0 +1,35 @@
+"""The fleet as jobs work on it: every workload with its connectors, and what they share."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from forecaster.envelope import Envelope
+from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, Store
+from forecaster.workload import Workload
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """One workload: the questions about its load, who answers them, and where its floors go, by target name."""
+
+    workload: Workload
+    step_s: int
+    queries: tuple[Query, ...]
+    conditions: tuple[tuple[str, Query], ...]
+    source: MetricSource
+    targets: Mapping[str, ScaleTarget]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fleet:
+    """What both halves of the line need. history_s: span that models see. horizon_s: how far they look."""
+
+    members: tuple[Member, ...]
+    store: Store
+    executor: Executor
+    model: str
+    fallback: str
+    history_s: int
+    horizon_s: int
+    envelope: Envelope
+    workers: int

@@ -1,0 +1,183 @@
+"""The first half of the line: fetch -> history -> forecast -> demand -> plan, kept in the store; every few hours."""
+
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from functools import partial
+
+import numpy as np
+import structlog
+from forecaster.history import prepare
+from forecaster.models.catalogue import model
+from forecaster.models.chunk import forecast_chunk
+
+from forecaster.approval import in_force
+from forecaster.calendar import Calendar
+from forecaster.demand import demand
+from forecaster.envelope import enveloped
+from forecaster.errors import ForecasterError, SourceError, StoreError
+from forecaster.forecast import STANDARD_LEVELS, Forecast, Horizon
+from forecaster.plan import Plan, plan
+from forecaster.series import LOAD_SIGNALS, Panel, Series, Signal, Window, panel_of
+from forecaster.units import HOUR_S, floor_to
+from jobs.fleet import Fleet, Member
+from jobs.standing import inherit_approvals, plans_near, rulings_of
+
+CHUNK = 500
+"""Series a chunk: the size from which batching gains no more."""
+LATE_S = 2 * HOUR_S
+"""Samples may arrive this late: so much is fetched again."""
+log = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """One workload on its way down the line. problems: one sentence for each thing that failed; it goes on with what it has."""
+
+    member: Member
+    histories: tuple[Series, ...] = ()
+    forecasts: tuple[Forecast, ...] = ()
+    plans: tuple[Plan, ...] = ()
+    waiting: tuple[Plan, ...] = ()
+    problems: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The workload's name."""
+        return self.member.workload.name
+
+
+def forecast_fleet(fleet: Fleet, now: datetime) -> tuple[Draft, ...]:
+    """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError."""
+    drafts = tuple(Draft(member=member) for member in fleet.members)
+    drafts = _each(fleet, drafts, partial(fetch, fleet, now=now))
+    drafts = forecast(fleet, drafts, now)
+    fleet.store.append_forecasts([(draft.name, issued) for draft in drafts for issued in draft.forecasts])
+    drafts = _each(fleet, drafts, partial(plan_pools, now=now))
+    drafts = hold_beyond_envelope(fleet, drafts, now)
+    fleet.store.append_plans([made for draft in drafts for made in draft.plans])
+    return _each(fleet, drafts, partial(approve, fleet, now=now))
+
+
+def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """Bring the workload's history up to `now` into the store, and take from there what models see."""
+    name, member = draft.name, draft.member
+    end = floor_to(now, member.step_s)
+    span = Window(start=floor_to(end - timedelta(seconds=fleet.history_s), member.step_s), end=end)
+    histories, problems = [], []
+    for query in (q for q in member.queries if q.signal in LOAD_SIGNALS):
+        known = fleet.store.history(name, query.signal, span, member.step_s)
+        try:
+            fresh = member.source.fetch(query, Window(start=_resume_at(known), end=end), member.step_s)
+            fleet.store.append_history(name, fresh)
+            known = fleet.store.history(name, query.signal, span, member.step_s)
+        except SourceError as error:
+            problems.append(f"{query.signal} was not fetched, older history is used: {error}")
+        histories.append(prepare(known, now, fleet.history_s))
+    return replace(draft, histories=tuple(histories), problems=(*draft.problems, *problems))
+
+
+def forecast(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
+    """Forecast all histories in chunks of one signal, grid, lead window and zone; a series that fails costs only its own forecast."""
+    groups: dict[tuple[Signal, Horizon, Calendar], dict[str, Series]] = defaultdict(dict)
+    for draft in drafts:
+        for series in draft.histories:
+            groups[series.signal, _horizon(fleet, draft.member, now), draft.member.workload.calendar][draft.name] = series
+    issued: dict[str, list[Forecast | ForecasterError]] = defaultdict(list)
+    for (_, horizon, calendar), histories in groups.items():
+        run = partial(forecast_panel, horizon=horizon, calendar=calendar, main=fleet.model, fallback=fleet.fallback)
+        for panel, results in fleet.executor.map(run, _chunks(histories)):
+            for name, result in zip(panel.names, results, strict=True):
+                issued[name].append(result)
+    return tuple(
+        replace(
+            draft,
+            forecasts=tuple(r for r in issued[draft.name] if isinstance(r, Forecast)),
+            problems=(*draft.problems, *(str(r) for r in issued[draft.name] if isinstance(r, ForecasterError))),
+        )
+        for draft in drafts
+    )
+
+
+def forecast_panel(
+    panel: Panel, *, horizon: Horizon, calendar: Calendar, main: str, fallback: str
+) -> tuple[Panel, tuple[Forecast | ForecasterError, ...]]:
+    """One chunk, by model name, so that it can travel to another process."""
+    return panel, forecast_chunk(panel, horizon, STANDARD_LEVELS, calendar, model(main), model(fallback))
+
+
+def plan_pools(draft: Draft, now: datetime) -> Draft:
+    """Demand and plan of every pool that a forecast and a capacity speak of; a pool without is reported, never guessed."""
+    plans, problems = [], []
+    workload = draft.member.workload
+    for pool in workload.pools if draft.forecasts else ():
+        needed = demand(draft.forecasts, pool, workload.policy)
+        if needed is None:
+            signals = ", ".join(f.signal for f in draft.forecasts)
+            problems.append(f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section")
+        else:
+            plans.append(plan(needed, workload, pool, now))
+    return replace(draft, plans=tuple(plans), problems=(*draft.problems, *problems))
+
+
+def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
+    """Mark the plans that change the fleet beyond the envelope: they wait for approval, whatever the mode."""
+    before = {}
+    for draft in drafts:
+        rulings = rulings_of(fleet.store, draft.name, now)
+        for made in draft.plans:
+            old = in_force(plans_near(fleet.store, draft.name, made.pool, now), (), rulings, draft.member.workload.policy, now).plan
+            if old is not None:
+                before[made.workload, made.pool] = old
+    held = {p.id: p for p in enveloped(tuple(p for draft in drafts for p in draft.plans), before, fleet.envelope, now)}
+    return tuple(replace(draft, plans=tuple(held[p.id] for p in draft.plans)) for draft in drafts)
+
+
+def approve(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """Let plans inherit a person's approval where they are close enough; the others wait for one and say so."""
+    waiting = inherit_approvals(fleet.store, draft.member.workload, draft.plans, now)
+    return replace(draft, waiting=waiting)
+
+
+def _each(fleet: Fleet, drafts: tuple[Draft, ...], step: Callable[[Draft], Draft]) -> tuple[Draft, ...]:
+    """The step on every draft, several at once; one that raises keeps its draft as it was, with the sentence."""
+
+    def guarded(draft: Draft) -> Draft:
+        try:
+            return step(draft)
+        except StoreError:
+            raise
+        except Exception as error:  # the wall between workloads: whatever breaks one must not stop the others
+            if not isinstance(error, ForecasterError):
+                log.exception("forecast", workload=draft.name)
+            return replace(draft, problems=(*draft.problems, str(error) or type(error).__name__))
+
+    with ThreadPoolExecutor(max_workers=fleet.workers) as pool:
+        return tuple(pool.map(guarded, drafts))
+
+
+def _resume_at(known: Series) -> datetime:
+    """Where fetching goes on: a little before the last measured bucket, since samples may arrive late; the start when none is."""
+    measured = np.flatnonzero(~np.isnan(known.mean))
+    if measured.size == 0:
+        return known.start
+    last = known.start + timedelta(seconds=known.step_s * int(measured[-1]))
+    return max(known.start, floor_to(last - timedelta(seconds=LATE_S), known.step_s))
+
+
+def _horizon(fleet: Fleet, member: Member, now: datetime) -> Horizon:
+    """The workload's horizon; its lead window is that of its slowest pool."""
+    return Horizon(
+        issued_at=now,
+        start=floor_to(now, member.step_s),
+        step_s=member.step_s,
+        steps=max(1, fleet.horizon_s // member.step_s),
+        window_steps=max(pool.lead_time.window_steps(member.step_s) for pool in member.workload.pools),
+    )
+
+
+def _chunks(series: dict[str, Series]) -> list[Panel]:
+    names = list(series)
+    return [panel_of({name: series[name] for name in names[i : i + CHUNK]}) for i in range(0, len(names), CHUNK)]

@@ -1,0 +1,92 @@
+"""What the store knows of plans and people's words, read as the core wants it; shared by both halves of the line and by views."""
+
+from datetime import datetime, timedelta
+
+from forecaster.approval import APPROVALS_SPAN_S, InForce, PlanState, active_approvals, in_force, inherited_from
+from forecaster.decision import Ruling, RulingKind
+from forecaster.plan import Plan
+from forecaster.ports import Store
+from forecaster.series import Window
+from forecaster.units import DAY_S, HOUR_S, from_epoch_s
+from forecaster.workload import Mode, Workload
+
+NEAR_S = 6 * HOUR_S
+"""Plans this young are read at every tick; older ones only when none of these may be followed."""
+FAR_S = 14 * DAY_S
+"""The longest horizon that a plan can have."""
+INHERITED_BY = "forecaster"
+"""The author of approvals that were inherited."""
+_TICK = timedelta(seconds=1)
+_EVER = from_epoch_s(0)
+
+
+def plans_near(store: Store, workload: str, pool: str, now: datetime, span_s: float = NEAR_S) -> tuple[Plan, ...]:
+    """The plans issued over the last `span_s` up to and including `now`, oldest first."""
+    plans = store.plans(workload, pool, Window(start=now - timedelta(seconds=span_s), end=now + _TICK))
+    return tuple(plan for plan in plans if plan.issued_at <= now)
+
+
+def rulings_of(store: Store, workload: str, now: datetime) -> tuple[Ruling, ...]:
+    """Every person's word on a workload up to and including `now`, oldest first: a pause has no end until it is taken back."""
+    return tuple(ruling for ruling in store.rulings(workload, Window(start=_EVER, end=now + _TICK)) if ruling.at <= now)
+
+
+def standing(store: Store, workload: Workload, pool: str, rulings: tuple[Ruling, ...], now: datetime) -> tuple[InForce, tuple[Plan, ...]]:
+    """The plan in force for a pool, and the plans of the last hours that correction compares with, oldest first."""
+    near = plans_near(store, workload.name, pool, now)
+    found = in_force(near, (), rulings, workload.policy, now)
+    if found.state is PlanState.FRESH:
+        return found, near
+    far = plans_near(store, workload.name, pool, now, FAR_S)
+    return in_force(far, _approved(store, workload.name, pool, rulings, now), rulings, workload.policy, now), far
+
+
+def _approved(store: Store, workload: str, pool: str, rulings: tuple[Ruling, ...], now: datetime) -> tuple[Plan, ...]:
+    """The plans of the last weeks that carry an approval, oldest first."""
+    ids = {r.plan_id for r in rulings if r.kind is RulingKind.APPROVE and (now - r.at).total_seconds() <= APPROVALS_SPAN_S}
+    if not ids:
+        return ()
+    plans = store.plans(workload, pool, Window(start=now - timedelta(seconds=APPROVALS_SPAN_S), end=now + _TICK))
+    return tuple(plan for plan in plans if plan.id in ids)
+
+
+def inherit_approvals(store: Store, workload: Workload, plans: tuple[Plan, ...], now: datetime) -> tuple[Plan, ...]:
+    """Append an approval for each plan close enough to one that a person approved and that still holds; the plans left waiting.
+
+    The inherited approval ends with the person's, so that plans cannot creep away from what somebody looked at.
+    """
+    waiting = []
+    rulings = rulings_of(store, workload.name, now)
+    for plan in plans:
+        if workload.policy.mode is not Mode.REVIEW and not plan.held:
+            continue
+        verdicts = {r.plan_id for r in rulings if r.kind in {RulingKind.APPROVE, RulingKind.REJECT}}
+        if plan.id in verdicts:
+            continue
+        root = _root(store, workload, plan, rulings, now)
+        if root is None:
+            waiting.append(plan)
+            continue
+        approved, ruling = root
+        detail = f"within {workload.policy.review_tolerance_ratio:.0%} of {approved.id}, approved by {ruling.author}"
+        inherited = Ruling(
+            at=now,
+            workload=workload.name,
+            kind=RulingKind.APPROVE,
+            author=INHERITED_BY,
+            reason=detail,
+            until=min(approved.valid_until, ruling.until or approved.valid_until),
+            plan_id=plan.id,
+        )
+        store.append_ruling(inherited)
+    return tuple(waiting)
+
+
+def _root(store: Store, workload: Workload, plan: Plan, rulings: tuple[Ruling, ...], now: datetime) -> tuple[Plan, Ruling] | None:
+    """The newest plan that a person approved, still valid, which this one is close enough to."""
+    by_people = {r.plan_id: r for r in active_approvals(rulings, now) if r.author != INHERITED_BY}
+    tolerance = workload.policy.review_tolerance_ratio
+    for old in reversed(plans_near(store, workload.name, plan.pool, now, FAR_S)):
+        if old.id in by_people and old.valid_until > now and inherited_from(plan, old, tolerance, now):
+            return old, by_people[old.id]
+    return None

@@ -1,0 +1,78 @@
+"""From a configuration to a fleet: the one place that knows every connector."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from connectors.executors.serial import SerialExecutor
+from connectors.sources.csv import CsvConfig
+from connectors.sources.registry import SourceConfig, open_source
+from connectors.stores.opening import open_store
+from connectors.targets.recording import RecordingTarget
+from connectors.targets.registry import Target, open_targets, target_name
+from forecaster.ports import ScaleTarget
+from forecaster.workload import Mode
+from jobs.config.document import Config
+from jobs.config.workloads import WorkloadSection
+from jobs.fleet import Fleet, Member
+
+_SQLITE = "sqlite:///"
+
+
+@contextmanager
+def open_fleet(config: Config, folder: Path, *, dry_run: bool = False) -> Iterator[Fleet]:
+    """The fleet of a configuration whose relative paths start at `folder`; its connections are closed at the end.
+
+    Targets of workloads in mode `observe`, and all of them in a dry run, are rehearsed: observed for real, never written. Raises
+    ConfigRejected or StoreError.
+    """
+    with ExitStack() as closing:
+        store = open_store(store_url(config, folder))
+        closing.callback(store.close)
+        sources = {name: open_source(_beside(source, folder)) for name, source in config.sources.items()}
+        for source in sources.values():
+            closing.callback(source.close)
+        targets = open_targets([target for w in config.workloads for pool in w.pools for target in pool.targets])
+        yield Fleet(
+            members=tuple(
+                Member(
+                    workload=section.to_core(),
+                    step_s=int(section.step),
+                    queries=section.queries(),
+                    conditions=section.conditions(),
+                    source=sources[section.source],
+                    targets=_targets(section, targets, dry_run=dry_run),
+                )
+                for section in config.workloads
+            ),
+            store=store,
+            executor=SerialExecutor(),
+            model=config.forecast.model,
+            fallback=config.forecast.fallback,
+            history_s=int(config.forecast.history),
+            horizon_s=int(config.forecast.horizon),
+            envelope=config.envelope.to_core(),
+            workers=config.apply.workers,
+        )
+
+
+def store_url(config: Config, folder: Path) -> str:
+    """The store's address; a relative SQLite file lies beside the configuration, wherever the command was started."""
+    if not config.store.startswith(_SQLITE):
+        return config.store
+    path = config.store.removeprefix(_SQLITE)
+    return f"{_SQLITE}{folder / path}" if path else config.store
+
+
+def _targets(section: WorkloadSection, targets: dict[str, Target], *, dry_run: bool) -> dict[str, ScaleTarget]:
+    names = [target_name(target) for pool in section.pools for target in pool.targets]
+    rehearse = dry_run or section.policy.mode is Mode.OBSERVE
+    return {name: RecordingTarget(targets[name]) if rehearse else targets[name] for name in names}
+
+
+def _beside(source: SourceConfig, folder: Path) -> SourceConfig:
+    match source:
+        case CsvConfig():
+            return source.model_copy(update={"path": folder / source.path})
+        case _:
+            return source
