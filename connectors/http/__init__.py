@@ -1,0 +1,1 @@
+"""The layer below connectors that speak HTTP."""

@@ -1,0 +1,163 @@
+"""The only HTTP client of the connectors: addresses, credentials, TLS, time limits and retries in one place."""
+
+import base64
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal
+
+import httpx2
+import stamina
+
+from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
+
+_ECHO_CHARS = 8  # a header value this long is worth hiding where a server echoes it; a tenant named "1" is not
+
+
+class _Transient(Exception):
+    """An answer worth another try; carries it for the case that it was the last."""
+
+    def __init__(self, answer: Answer, retry_after_s: float | None) -> None:
+        super().__init__(f"HTTP {answer.status}")
+        self.answer = answer
+        self.retry_after_s = retry_after_s
+
+
+class Api:
+    """A client of one endpoint, safe to call from several threads. Raises Unusable when the endpoint's files cannot be read."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._client = _client(endpoint)
+        self._retry = stamina.RetryingCaller(
+            attempts=endpoint.attempts,
+            timeout=2 * endpoint.timeout_s,
+            wait_initial=endpoint.retry_wait_s,
+            wait_max=10 * endpoint.retry_wait_s,
+            wait_jitter=endpoint.retry_wait_s,
+        )
+
+    def send(self, method: Literal["GET", "POST"], path: str, form: Mapping[str, str]) -> Answer:
+        """The answer to a form: the last one after transient failures, whatever its status. Redirects are not followed.
+
+        Raises Unreachable when the last attempt brought no answer, Unusable when the request cannot be sent.
+        """
+        try:
+            return self._retry(self._backoff, self._once, method, path, form)
+        except _Transient as failure:
+            return failure.answer
+        except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+            raise Unusable(self.masked(f"the request cannot be sent: {error}")) from error
+        except httpx2.TimeoutException as error:
+            msg = f"no answer within {self._endpoint.timeout_s:g} s"
+            raise Unreachable(msg) from error
+        except httpx2.HTTPError as error:
+            raise Unreachable(self.masked(_cause(error))) from error
+
+    def masked(self, text: str) -> str:
+        """The text without any secret of this endpoint, for servers that echo what they were sent."""
+        for secret in _secrets(self._endpoint):
+            text = text.replace(secret, "***")
+        return text
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._client.close()
+
+    def _once(self, method: Literal["GET", "POST"], path: str, form: Mapping[str, str]) -> Answer:
+        headers = self._authorization()
+        match method:
+            case "GET":
+                response = self._client.get(path, params=form, headers=headers)
+            case "POST":
+                response = self._client.post(path, data=form, headers=headers)
+        answer = Answer(status=response.status_code, body=response.content, location=response.headers.get("location"))
+        if answer.transient:
+            raise _Transient(answer, _retry_after_s(response))
+        return answer
+
+    def _authorization(self) -> dict[str, str]:
+        if self._endpoint.bearer_file is None:
+            return {}
+        return {"Authorization": f"Bearer {_text_of(self._endpoint.bearer_file, 'bearer_token_file')}"}
+
+    def _backoff(self, error: Exception) -> bool | float:
+        """Whether to try again, or after how many seconds when the server says so: its wish is kept up to our longest wait."""
+        if isinstance(error, _Transient):
+            wished = error.retry_after_s
+            return True if wished is None else min(wished, 10 * self._endpoint.retry_wait_s)
+        return isinstance(error, httpx2.TransportError) and not isinstance(error, (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol))
+
+
+def _client(endpoint: Endpoint) -> httpx2.Client:
+    headers = dict(endpoint.headers)
+    if endpoint.bearer is not None:
+        headers["Authorization"] = f"Bearer {endpoint.bearer}"
+    try:
+        return httpx2.Client(
+            base_url=endpoint.base_url,
+            headers=headers,
+            auth=endpoint.basic,
+            verify=_tls(endpoint),
+            # no limit on the wait for a free connection: it is our own queue
+            timeout=httpx2.Timeout(endpoint.timeout_s, pool=None),
+            limits=httpx2.Limits(max_connections=endpoint.connections),
+        )
+    except UnicodeEncodeError as error:
+        raise Unusable("a header or the bearer token holds characters that HTTP cannot carry; write it in ASCII") from error
+
+
+def _tls(endpoint: Endpoint) -> ssl.SSLContext | bool:
+    if endpoint.ca_file is None and endpoint.cert_file is None:
+        return endpoint.verify_tls
+    try:
+        context = ssl.create_default_context(cafile=endpoint.ca_file)
+    except OSError as error:  # ssl.SSLError is one
+        msg = f"ca_file {endpoint.ca_file} cannot be used: {_reason(error)}"
+        raise Unusable(msg) from error
+    if not endpoint.verify_tls:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if endpoint.cert_file is not None:
+        try:
+            context.load_cert_chain(endpoint.cert_file, endpoint.key_file)
+        except OSError as error:
+            msg = f"client_cert_file {endpoint.cert_file} cannot be used: {_reason(error)}"
+            raise Unusable(msg) from error
+    return context
+
+
+def _secrets(endpoint: Endpoint) -> tuple[str, ...]:
+    secrets = [value for value in endpoint.headers.values() if len(value) >= _ECHO_CHARS]
+    if endpoint.bearer is not None:
+        secrets.append(endpoint.bearer)
+    if endpoint.bearer_file is not None:
+        secrets.append(_text_of(endpoint.bearer_file, "bearer_token_file"))
+    if endpoint.basic is not None:
+        user, password = endpoint.basic
+        secrets += [base64.b64encode(f"{user}:{password}".encode()).decode(), password]
+    return tuple(secret for secret in secrets if secret)
+
+
+def _text_of(path: Path, setting: str) -> str:
+    try:
+        return path.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        msg = f"{setting} {path} cannot be read: {_reason(error)}"
+        raise Unusable(msg) from error
+
+
+def _retry_after_s(response: httpx2.Response) -> float | None:
+    """The seconds that a Retry-After header asks for; its other form, a date, is rare and counts as absent."""
+    value = response.headers.get("retry-after", "")
+    return float(value) if value.isdecimal() else None
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or getattr(error, "reason", None) or str(error)
+
+
+def _cause(error: httpx2.HTTPError) -> str:
+    """A failure in words: what the system or the TLS library said."""
+    text = str(error) or type(error).__name__
+    return f"{text}; set ca_file to the authority of the server" if "CERTIFICATE_VERIFY_FAILED" in text else text

@@ -1,0 +1,64 @@
+"""What it takes to speak to an HTTP API, and what comes of it; without a client, so that configuration can name it cheaply."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_TRANSIENT = frozenset({429, *range(500, 600)})
+
+
+class Unreachable(Exception):
+    """No answer came within all attempts. The message says why, without the address."""
+
+
+class Unusable(Exception):
+    """The endpoint's own settings cannot work: a file is missing, a header cannot be sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """An HTTP API and how to speak to it.
+
+    base_url: without credentials; paths are appended to it. bearer_file is read at every request, since mounted tokens
+    rotate. basic: user and password. ca_file: the only authority trusted, None = the system's. timeout_s: longest wait for a
+    connection or for the next bytes. connections: most requests in flight at once. attempts: most tries of one request; none
+    begins later than 2 x timeout_s after the first. retry_wait_s: wait before the second try, doubled at each, at most tenfold.
+    """
+
+    base_url: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    bearer: str | None = field(default=None, repr=False)
+    bearer_file: Path | None = None
+    basic: tuple[str, str] | None = field(default=None, repr=False)
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+    verify_tls: bool = True
+    timeout_s: float = 30
+    connections: int = 4
+    attempts: int = 4
+    retry_wait_s: float = 0.5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What a server said in the end, whatever its status."""
+
+    status: int
+    body: bytes = field(repr=False)
+    location: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The body as text; bytes that are not UTF-8 are replaced."""
+        return self.body.decode(errors="replace")
+
+    @property
+    def transient(self) -> bool:
+        """Whether the same request may succeed later: too many requests, or the server's own failure."""
+        return self.status in _TRANSIENT
+
+    @property
+    def is_page(self) -> bool:
+        """Whether this is a web page, hence not from an API."""
+        return self.body.lstrip()[:1] == b"<"

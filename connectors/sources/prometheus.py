@@ -1,0 +1,253 @@
+"""Load from any server that speaks Prometheus' HTTP API: Prometheus itself, Thanos, Mimir, Cortex, VictoriaMetrics."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any, Literal, Self
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+
+from connectors.http.endpoint import Endpoint
+from connectors.sources.promql import Labels, RangeApi, Samples, Span
+from connectors.sources.readings import Readings, factor, series_of
+from forecaster.errors import SourceRejected
+from forecaster.ports import Query
+from forecaster.series import Floats, Series, Window
+from forecaster.units import DAY_S, HOUR_S, MINUTE_S, epoch_s, floor_to, iso
+
+_REMEDY = "pick one with a label matcher, or join them, with sum(...) where they are parts and max(...) where they are copies"
+_SHOWN = 3
+
+
+class BasicAuth(BaseModel):
+    """A user and a password, sent as HTTP basic authentication."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    username: str = Field(min_length=1, description="The user. No default.")
+    password: SecretStr = Field(description="The password; write ${NAME} to take it from the environment. No default.")
+
+
+class PrometheusConfig(BaseModel):
+    """A server with Prometheus' HTTP API. The query's expression is PromQL that gives one series."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    type: Literal["prometheus"]
+    url: str = Field(
+        description="Address with the base path and without /api/v1, such as https://mimir.example.com/prometheus. No default. "
+        "User and password in it are taken out and used as basic_auth."
+    )
+    headers: dict[str, SecretStr] = Field(
+        default_factory=dict,
+        description="Headers sent with every query, such as X-Scope-OrgID for a tenant. Default none: a plain Prometheus needs none.",
+    )
+    bearer_token: SecretStr | None = Field(
+        default=None,
+        min_length=1,
+        description="Token for `Authorization: Bearer`; write ${NAME} to take it from the environment. Default none.",
+    )
+    bearer_token_file: Path | None = Field(
+        default=None,
+        description="File with the bearer token, read at every query since mounted tokens rotate. Default none.",
+    )
+    basic_auth: BasicAuth | None = Field(default=None, description="User and password for basic authentication. Default none.")
+    ca_file: Path | None = Field(
+        default=None,
+        description="PEM file of the certificate authority that signed the server's certificate. Default none: the system's authorities.",
+    )
+    client_cert_file: Path | None = Field(
+        default=None, description="PEM file of our own certificate, for servers that ask for one. Default none."
+    )
+    client_key_file: Path | None = Field(
+        default=None, description="PEM file of the key of client_cert_file. Default none: the key stands in the certificate's file."
+    )
+    verify_tls: bool = Field(
+        default=True,
+        description="Whether the server's certificate is checked. Default true: without it anybody in between can invent load.",
+    )
+    timeout_s: float = Field(
+        default=30,
+        gt=0,
+        description="Seconds to wait for a connection or for more of an answer; the server is told to give up after as long. Default 30: a "
+        "week of minutes over many series takes several seconds on a busy server.",
+    )
+    attempts: int = Field(
+        default=4,
+        ge=1,
+        description="Most tries of one query, counting the first; none begins later than 2 x timeout_s after it. Default 4: enough for a "
+        "restart behind a load balancer.",
+    )
+    retry_wait_s: float = Field(
+        default=0.5,
+        ge=0,
+        description="Seconds before the second try, doubled with jitter at each, at most tenfold. Default 0.5: short, since a cycle waits.",
+    )
+    concurrent_queries: int = Field(
+        default=4,
+        ge=1,
+        description="Most queries in flight at once, over all workloads. Default 4: a fifth of what Prometheus itself allows (20), so that "
+        "dashboards stay quick.",
+    )
+    max_points: int = Field(
+        default=11_000,
+        ge=1,
+        le=11_000,
+        description="Most points a query asks for; longer windows are cut. Default 11,000, the limit of Prometheus; lower it where a "
+        "server allows less.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _credentials_leave_the_url(cls, data: Any) -> Any:  # noqa: ANN401  # pydantic gives whatever was written
+        """User and password of the URL become basic_auth, so that no message or repr can show them."""
+        if not (isinstance(data, dict) and isinstance(data.get("url"), str)):
+            return data
+        parts = urlsplit(data["url"])
+        if "@" not in parts.netloc:
+            return data
+        if data.get("basic_auth") is not None:
+            raise ValueError("credentials stand in url and in basic_auth; write them in basic_auth only")
+        credentials, _, host = parts.netloc.rpartition("@")
+        username, _, password = credentials.partition(":")
+        return {
+            **data,
+            "url": urlunsplit(parts._replace(netloc=host)),
+            "basic_auth": {"username": unquote(username), "password": unquote(password)},
+        }
+
+    @field_validator("url")
+    @classmethod
+    def _is_a_base_address(cls, url: str) -> str:
+        parts = urlsplit(url)
+        if parts.scheme not in {"http", "https"} or not parts.hostname or parts.port == 0:
+            raise ValueError("url must start with http:// or https:// and a host")
+        if parts.query or parts.fragment:
+            raise ValueError("url must not hold ? or #: put what stands there into headers")
+        if "/api/v1" in parts.path:
+            raise ValueError("url must end before /api/v1: the rest of the path is added")
+        return url.rstrip("/")
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if sum(way is not None for way in (self.bearer_token, self.bearer_token_file, self.basic_auth)) > 1:
+            raise ValueError("only one of bearer_token, bearer_token_file and basic_auth can be sent; remove the others")
+        if self.client_key_file is not None and self.client_cert_file is None:
+            raise ValueError("client_key_file needs client_cert_file")
+        return self
+
+    def endpoint(self) -> Endpoint:
+        """The same, as the HTTP layer takes it."""
+        basic = self.basic_auth
+        return Endpoint(
+            base_url=self.url,
+            headers={name: value.get_secret_value() for name, value in self.headers.items()},
+            bearer=None if self.bearer_token is None else self.bearer_token.get_secret_value().strip(),
+            bearer_file=self.bearer_token_file,
+            basic=None if basic is None else (basic.username, basic.password.get_secret_value()),
+            ca_file=self.ca_file,
+            cert_file=self.client_cert_file,
+            key_file=self.client_key_file,
+            verify_tls=self.verify_tls,
+            timeout_s=self.timeout_s,
+            connections=self.concurrent_queries,
+            attempts=self.attempts,
+            retry_wait_s=self.retry_wait_s,
+        )
+
+
+class PrometheusSource:
+    """Range queries on minute ends: the sample at t speaks of the minute [t - 60 s, t)."""
+
+    def __init__(self, config: PrometheusConfig) -> None:
+        self._config = config
+        self._api = RangeApi(config.endpoint())
+        self._pool = ThreadPoolExecutor(config.concurrent_queries, thread_name_prefix="prometheus")
+
+    def fetch(self, query: Query, window: Window, step_s: int) -> Series:
+        """See `MetricSource`. Minutes are the finest grain; a query that matches nothing in the window answers NaN throughout."""
+        factor(query, MINUTE_S)  # a mixed-up unit shows before the server is asked
+        start, end = floor_to(window.start, MINUTE_S), floor_to(window.end, MINUTE_S)
+        numbers = self._minutes(query.expression, start, end)
+        readings = Readings(start=start, step_s=MINUTE_S, numbers=np.empty(0) if numbers is None else numbers)
+        return series_of(query, readings, window, step_s)
+
+    def probe(self, query: Query, now: datetime) -> str:
+        """One sentence on what the query answers for the hour before `now`, in the signal's unit.
+
+        Raises SourceUnavailable, or SourceRejected when it cannot be answered or has matched nothing for 7 days.
+        """
+        scale = factor(query, MINUTE_S)
+        end = floor_to(now, MINUTE_S)
+        numbers = self._minutes(query.expression, end - timedelta(seconds=HOUR_S), end)
+        if numbers is None:
+            return self._silence(query, end)
+        measured = np.flatnonzero(np.isfinite(numbers) & (numbers >= 0))
+        if not measured.size:
+            return f"{query.expression!r} gives one series without a usable number in the last 60 minutes; NaN counts as not measured"
+        last = int(measured[-1])
+        ago = numbers.size - last - 1
+        value = f"{numbers[last] * scale:.6g} {query.signal.unit} at {iso(end - timedelta(minutes=ago))}"
+        return f"{query.expression!r} gives one series, measured in {measured.size} of the last 60 minutes, the last {value}"
+
+    def close(self) -> None:
+        """Let go of connections and drop waiting queries; one in flight ends by itself."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        self._api.close()
+
+    def _silence(self, query: Query, end: datetime) -> str:
+        """What to say of a query that matched nothing for an hour: it did this week, or never."""
+        week = Span(first=epoch_s(end) - 7 * DAY_S, last=epoch_s(end), step_s=HOUR_S)
+        if self._samples(query.expression, week) is None:
+            msg = (
+                f"Prometheus at {self._config.url} has no series that matches {query.expression!r} in the 7 days before {iso(end)}; "
+                "check the metric's name and its labels"
+            )
+            raise SourceRejected(msg)
+        return f"{query.expression!r} matches nothing in the last hour, though it did in the last 7 days; its load is unknown now"
+
+    def _minutes(self, expression: str, start: datetime, end: datetime) -> Floats | None:
+        """One number a minute of [start, end), NaN where there is none; None when no series matches at all."""
+        first, last = epoch_s(start) + MINUTE_S, epoch_s(end)
+        if first > last:
+            return None
+        samples = self._samples(expression, Span(first=first, last=last, step_s=MINUTE_S))
+        if samples is None:
+            return None
+        numbers = np.full((last - first) // MINUTE_S + 1, np.nan)
+        index, rest = np.divmod(samples[:, 0] - first, MINUTE_S)
+        asked = (rest == 0) & (index >= 0) & (index < numbers.size)
+        numbers[index[asked].astype(np.intp)] = samples[asked, 1]
+        return numbers
+
+    def _samples(self, expression: str, span: Span) -> Floats | None:
+        """Times and values of the one series that matches, shape (k, 2); None when none does, SourceRejected when several do."""
+        found: dict[Labels, Samples] = {}
+        for lines in self._pool.map(partial(self._api.read, expression), span.cut(self._config.max_points)):
+            for line in lines:
+                found.setdefault(line.labels, []).extend(line.values)
+        if len(found) > 1:
+            msg = f"Prometheus at {self._config.url} has {_difference(tuple(found))} for {expression!r}: {_REMEDY}"
+            raise SourceRejected(msg)
+        if not found:
+            return None
+        (samples,) = found.values()
+        if not samples:
+            msg = f"Prometheus at {self._config.url} answers {expression!r} with histograms; make numbers of them with histogram_count(...)"
+            raise SourceRejected(msg)
+        return np.asarray(samples, dtype=np.float64)
+
+
+def _difference(series: tuple[Labels, ...]) -> str:
+    """`2 series that differ in cluster ("a", "b")`: which labels tell the series apart, with some of their values."""
+    names = sorted({name for labels in series for name, _ in labels})
+    values = {name: sorted({dict(labels).get(name, "") for labels in series}) for name in names}
+    telling = "; ".join(
+        f"{name} ({', '.join(map(repr, given[:_SHOWN]))}{', ...' if len(given) > _SHOWN else ''})"
+        for name, given in values.items()
+        if len(given) > 1
+    )
+    return f"{len(series)} series that differ in {telling}"

@@ -1,0 +1,179 @@
+"""The range-query API of Prometheus over HTTP: what is asked, what is answered, and each refusal as a sentence."""
+
+import logging
+from dataclasses import dataclass
+from threading import Lock
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pydantic import BaseModel, Field, ValidationError
+
+from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
+from forecaster.errors import SourceError, SourceRejected, SourceUnavailable
+
+if TYPE_CHECKING:
+    from connectors.http.api import Api
+
+Labels: TypeAlias = tuple[tuple[str, str], ...]
+Samples: TypeAlias = list[tuple[float, float]]
+
+_log = logging.getLogger(__name__)
+
+_PATH = "api/v1/query_range"
+_OK = 200
+_METHOD_NOT_ALLOWED = 405
+_HALVINGS = 2  # a chunk that the server finds too large is cut in two, and its halves once more
+_MOST_SERIES = 10  # newer servers stop there: one is right, and ten are enough to say how they differ
+_TOO_LARGE = ("too many samples", "exceeded maximum resolution", "too many points")
+_SAID_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Span:
+    """Sample times in seconds since the epoch, one a `step_s`, both ends included."""
+
+    first: int
+    last: int
+    step_s: int
+
+    def __len__(self) -> int:
+        return (self.last - self.first) // self.step_s + 1
+
+    def cut(self, points: int) -> tuple["Span", ...]:
+        """The same times in chunks of at most so many."""
+        width_s = points * self.step_s
+        firsts = range(self.first, self.last + 1, width_s)
+        return tuple(Span(first=at, last=min(at + width_s - self.step_s, self.last), step_s=self.step_s) for at in firsts)
+
+
+class Line(BaseModel):
+    """One series of an answer: its labels, and (time in seconds since the epoch, value) pairs. Native histograms have no pairs."""
+
+    metric: dict[str, str]
+    values: Samples = Field(default_factory=list)
+
+    @property
+    def labels(self) -> Labels:
+        """The labels as a key."""
+        return tuple(sorted(self.metric.items()))
+
+
+class _Matrix(BaseModel):
+    result_type: Literal["matrix"] = Field(alias="resultType")
+    result: list[Line]
+
+
+class _Success(BaseModel):
+    """An answer as the API documents it, as far as it is used. NaN and the infinities come as strings, which pydantic takes."""
+
+    status: Literal["success"]
+    data: _Matrix
+    warnings: list[str] = Field(default_factory=list)
+
+
+class _Failure(BaseModel):
+    error: str
+
+
+class RangeApi:
+    """Range queries to one server, safe to call from several threads. Connects at the first one."""
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
+        self._where = f"Prometheus at {endpoint.base_url}"
+        self._lock = Lock()
+        self._opened: Api | None = None
+        self._method: Literal["POST", "GET"] = "POST"
+
+    def read(self, expression: str, span: Span, halvings: int = _HALVINGS) -> list[Line]:
+        """The series that match, with their samples at the times of the span. A span too large for the server is halved.
+
+        Raises SourceUnavailable when there is no answer or a transient failure, SourceRejected for any other refusal.
+        """
+        try:
+            answer = self._ask(expression, span)
+            if answer.status == _OK:
+                return self._lines(answer, expression)
+            if not (halvings and len(span) > 1 and _is_too_large(answer)):
+                raise self._refusal(answer, expression)
+        except Unreachable as error:
+            msg = f"{self._where} cannot be reached: {error}; check that it runs and that url is right"
+            raise SourceUnavailable(msg) from error
+        except Unusable as error:
+            msg = f"{self._where} cannot be asked: {error}"
+            raise SourceRejected(msg) from error
+        return [line for half in span.cut(-(-len(span) // 2)) for line in self.read(expression, half, halvings - 1)]
+
+    def close(self) -> None:
+        """Let go of connections."""
+        with self._lock:
+            if self._opened is not None:
+                self._opened.close()
+
+    def _ask(self, expression: str, span: Span) -> Answer:
+        """The answer by POST, since expressions outgrow URLs, or by GET from the first time that a server takes no POST."""
+        form = {
+            "query": expression,
+            "start": str(span.first),
+            "end": str(span.last),
+            "step": str(span.step_s),
+            "timeout": f"{self._endpoint.timeout_s * 1000:.0f}ms",  # the server gives up when we do
+            "limit": str(_MOST_SERIES),
+        }
+        answer = self._api().send(self._method, _PATH, form)
+        if answer.status == _METHOD_NOT_ALLOWED and self._method == "POST":
+            self._method = "GET"
+            answer = self._api().send(self._method, _PATH, form)
+        return answer
+
+    def _api(self) -> "Api":
+        from connectors.http.api import Api  # noqa: PLC0415  # 60 ms of HTTP client: not for the command line's start
+
+        with self._lock:
+            if self._opened is None:
+                self._opened = Api(self._endpoint)
+            return self._opened
+
+    def _lines(self, answer: Answer, expression: str) -> list[Line]:
+        try:
+            success = _Success.model_validate_json(answer.body)
+        except ValidationError as error:
+            what = "a web page" if answer.is_page else "something else than a matrix of numbers"
+            msg = f"{self._where} answers {expression!r} with {what}; check url, its base path and what stands in front of the server"
+            raise SourceRejected(msg) from error
+        for warning in success.warnings:
+            _log.warning("fetch: %s warns about %r: %s", self._where, expression, self._api().masked(warning))
+        return success.data.result
+
+    def _refusal(self, answer: Answer, expression: str) -> SourceError:
+        """What a status other than 200 means, in the server's own words where it has any."""
+        here, said = f"{self._where} (HTTP {answer.status})", self._said(answer)
+        if answer.transient:
+            return SourceUnavailable(f"{here} fails: {said}; it is asked again next time")
+        match answer.status:
+            case 401:
+                what = f"wants other credentials: {said}; set bearer_token, bearer_token_file or basic_auth"
+            case 403:
+                what = f"forbids the query: {said}; check what the credentials and the tenant header may read"
+            case 404 | 405:
+                what = f"has no {_PATH} there: {said}; check url and its base path"
+            case _ if answer.location is not None:
+                what = f"redirects to {self._api().masked(answer.location)}; set url to where the API is"
+            case _ if _is_too_large(answer):
+                what = f"finds {expression!r} too heavy: {said}; make it a recording rule or lower max_points"
+            case _:
+                what = f"refuses {expression!r}: {said}; correct the expression"
+        return SourceRejected(f"{here} {what}")
+
+    def _said(self, answer: Answer) -> str:
+        """The server's own sentence: one line, no secrets, of bearable length."""
+        try:
+            text = _Failure.model_validate_json(answer.body).error
+        except ValidationError:
+            text = "a web page" if answer.is_page else answer.text
+        line = " ".join(self._api().masked(text).split())
+        return line[:_SAID_CHARS] if line else "no explanation"
+
+
+def _is_too_large(answer: Answer) -> bool:
+    """Whether the server would answer fewer points: Prometheus says so with status 400 or 422 and in words only."""
+    return any(words in answer.text for words in _TOO_LARGE)

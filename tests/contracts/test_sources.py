@@ -1,0 +1,208 @@
+"""What every source promises: one history, kept as a CSV file and in a real Prometheus, asked the same questions."""
+
+import math
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Literal
+
+import numpy as np
+import pytest
+
+from connectors.sources.csv import CsvConfig
+from connectors.sources.prometheus import PrometheusConfig
+from connectors.sources.registry import OpenedSource, open_source
+from forecaster.errors import SourceError, SourceRejected
+from forecaster.ports import Query, Unit
+from forecaster.series import Signal, Window
+from forecaster.units import iso
+from tests.prometheus import gauge, prometheus_server
+from tests.services import free_port
+
+START = datetime(2024, 5, 12, tzinfo=UTC)
+NAN = math.nan
+
+HISTORY: dict[str, tuple[float | None, ...]] = {
+    "load": tuple(float(10 * i) for i in range(60)),
+    "gappy": (1.0, None, 3.0, None, None, 6.0, 7.0, 8.0, None, None, None, None),
+    "dirty": (5.0, math.inf, -math.inf, NAN, -1.0, 0.0, 7.0),
+}
+"""Each column's or metric's minutes from START; None = nothing was recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recorded:
+    """A source that holds HISTORY, and how it is asked for a part of it."""
+
+    source: OpenedSource
+    absent: OpenedSource
+    expression: Callable[[str], str]
+
+    def query(self, name: str, signal: Signal = Signal.RPM, unit: Unit = Unit.PER_MINUTE) -> Query:
+        return Query(signal=signal, expression=self.expression(name), unit=unit)
+
+
+@pytest.fixture(scope="module")
+def csv_history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    folder = tmp_path_factory.mktemp("csv")
+    (folder / "history.csv").write_text(_csv())
+    source = open_source(CsvConfig(type="csv", path=folder / "history.csv"))
+    yield Recorded(source=source, absent=open_source(CsvConfig(type="csv", path=folder / "absent.csv")), expression=str)
+    source.close()
+
+
+@pytest.fixture(scope="module")
+def prometheus_history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    text = "".join(gauge(name, START, values) for name, values in HISTORY.items())
+    with prometheus_server(tmp_path_factory.mktemp("prometheus"), text) as url:
+        source = open_source(PrometheusConfig(type="prometheus", url=url))
+        absent = open_source(PrometheusConfig(type="prometheus", url=f"http://127.0.0.1:{free_port()}", attempts=1))
+        # a range just under a minute shows the gaps that the 5-minute look-back of a bare selector hides
+        yield Recorded(source=source, absent=absent, expression=lambda name: f"last_over_time({name}[59s])")
+        source.close()
+        absent.close()
+
+
+@pytest.fixture(params=["csv", "prometheus"])
+def recorded(request: pytest.FixtureRequest) -> Recorded:
+    kind: Literal["csv", "prometheus"] = request.param
+    recorded: Recorded = request.getfixturevalue(f"{kind}_history")
+    return recorded
+
+
+def _csv() -> str:
+    length = max(map(len, HISTORY.values()))
+    rows = [f"timestamp,{','.join(HISTORY)}"]
+    for i in range(length):
+        cells = [values[i] if i < len(values) else None for values in HISTORY.values()]
+        rows.append(",".join([iso(START + timedelta(minutes=i)), *("" if cell is None else str(cell) for cell in cells)]))
+    return "\n".join(rows) + "\n"
+
+
+def minutes(first: float, last: float) -> Window:
+    return Window(start=START + timedelta(minutes=first), end=START + timedelta(minutes=last))
+
+
+def test_the_buckets_of_the_window_are_answered_and_no_others(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("load"), minutes(10, 15), 60)
+    assert (series.signal, series.start, series.step_s) == (Signal.RPM, START + timedelta(minutes=10), 60)
+    assert series.mean.tolist() == [100, 110, 120, 130, 140]
+    assert series.peak.tolist() == [100, 110, 120, 130, 140]
+
+
+def test_gaps_are_nan_and_never_zero(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("gappy"), minutes(0, 8), 60)
+    np.testing.assert_array_equal(series.mean, [1, NAN, 3, NAN, NAN, 6, 7, 8])
+
+
+def test_infinite_negative_and_nan_readings_are_not_measured_and_zero_is(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("dirty"), minutes(0, 7), 60)
+    np.testing.assert_array_equal(series.mean, [5, NAN, NAN, NAN, NAN, 0, 7])
+
+
+@pytest.mark.parametrize("window", [minutes(-120, -60), minutes(600, 720)], ids=["before", "after"])
+def test_a_window_outside_of_the_history_is_unknown_throughout(recorded: Recorded, window: Window) -> None:
+    series = recorded.source.fetch(recorded.query("load"), window, 300)
+    assert (series.start, series.end) == (window.start, window.end)
+    assert np.isnan(series.mean).all()
+
+
+def test_a_window_that_begins_before_the_history_is_unknown_until_then(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("load"), minutes(-2, 2), 60)
+    np.testing.assert_array_equal(series.mean, [NAN, NAN, 0, 10])
+
+
+def test_a_coarser_step_gives_the_mean_and_the_largest_minute(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("load"), minutes(0, 15), 300)
+    assert series.mean.tolist() == [20, 70, 120]
+    assert series.peak.tolist() == [40, 90, 140]
+
+
+def test_a_coarser_bucket_counts_when_at_least_half_of_it_was_measured(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("gappy"), minutes(0, 12), 240)
+    np.testing.assert_array_equal(series.mean, [2, 7, NAN])
+    np.testing.assert_array_equal(series.peak, [3, 8, NAN])
+
+
+def test_a_finer_step_repeats_the_rate(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("load"), minutes(1, 3), 20)
+    assert series.mean.tolist() == [10, 10, 10, 20, 20, 20]
+
+
+def test_a_step_that_straddles_minutes_averages_their_parts(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("load"), minutes(0, 3), 90)
+    np.testing.assert_allclose(series.mean, [10 / 3, 50 / 3])
+
+
+def test_a_minute_that_has_not_ended_by_the_end_of_the_window_is_not_known(recorded: Recorded) -> None:
+    series = recorded.source.fetch(recorded.query("load"), minutes(1, 2.5), 30)
+    np.testing.assert_array_equal(series.mean, [10, 10, NAN])
+
+
+@pytest.mark.parametrize(
+    ("signal", "unit", "expected"),
+    [
+        (Signal.RPM, Unit.PER_SECOND, 1_200),
+        (Signal.RPM, Unit.PER_MINUTE, 20),
+        (Signal.RPM, Unit.COUNT, 20),
+        (Signal.TOKENS, Unit.PER_SECOND, 20),
+        (Signal.TOKENS, Unit.PER_MINUTE, 20 / 60),
+        (Signal.TOKENS, Unit.COUNT, 20 / 60),
+        (Signal.CONCURRENCY, Unit.COUNT, 20),
+        (Signal.QUEUE_DEPTH, Unit.COUNT, 20),
+    ],
+)
+def test_the_answer_is_in_the_unit_of_the_signal(recorded: Recorded, signal: Signal, unit: Unit, expected: float) -> None:
+    series = recorded.source.fetch(recorded.query("load", signal, unit), minutes(2, 3), 60)
+    np.testing.assert_allclose(series.mean, [expected])
+
+
+@pytest.mark.parametrize("signal", [Signal.CONCURRENCY, Signal.QUEUE_DEPTH])
+@pytest.mark.parametrize("unit", [Unit.PER_SECOND, Unit.PER_MINUTE])
+def test_what_is_in_flight_is_refused_as_a_rate(recorded: Recorded, signal: Signal, unit: Unit) -> None:
+    with pytest.raises(SourceRejected, match="unit must be count"):
+        recorded.source.fetch(recorded.query("load", signal, unit), minutes(0, 1), 60)
+
+
+def test_the_same_question_gets_the_same_answer(recorded: Recorded) -> None:
+    answers = [recorded.source.fetch(recorded.query("gappy"), minutes(0, 60), 60) for _ in range(2)]
+    assert answers[0] == answers[1]
+
+
+def test_a_window_asked_in_two_parts_joins_to_the_whole(recorded: Recorded) -> None:
+    whole, *parts = (recorded.source.fetch(recorded.query("load"), minutes(*edges), 300) for edges in ((0, 60), (0, 25), (25, 60)))
+    assert whole.mean.tolist() == [*parts[0].mean, *parts[1].mean]
+    assert whole.peak.tolist() == [*parts[0].peak, *parts[1].peak]
+
+
+def test_several_threads_may_ask_at_once(recorded: Recorded) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda i: recorded.source.fetch(recorded.query("load"), minutes(i, i + 1), 60).mean[0], range(40)))
+    assert answers == [10 * i for i in range(40)]
+
+
+def test_edges_off_the_grid_of_the_step_are_a_programming_error(recorded: Recorded) -> None:
+    with pytest.raises(ValueError, match="multiple of the step"):
+        recorded.source.fetch(recorded.query("load"), minutes(1, 7), 300)
+
+
+def test_a_source_that_is_not_there_says_so_in_one_sentence(recorded: Recorded) -> None:
+    for ask in (
+        lambda: recorded.absent.fetch(recorded.query("load"), minutes(0, 60), 60),
+        lambda: recorded.absent.probe(recorded.query("load"), START),
+    ):
+        with pytest.raises(SourceError) as failed:
+            ask()
+        assert "\n" not in str(failed.value)
+
+
+def test_a_probe_tells_what_is_measured_now(recorded: Recorded) -> None:
+    sentence = recorded.source.probe(recorded.query("load"), START + timedelta(minutes=60))
+    assert "590 requests/min" in sentence
+    assert "\n" not in sentence
+
+
+def test_a_probe_refuses_a_query_that_matches_nothing(recorded: Recorded) -> None:
+    with pytest.raises(SourceRejected, match="absent"):
+        recorded.source.probe(recorded.query("absent"), START + timedelta(minutes=60))
