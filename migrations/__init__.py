@@ -1,0 +1,1 @@
+"""The schemas of the store, numbered and forward only; `connectors.stores.migrate` runs them."""

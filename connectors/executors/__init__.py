@@ -1,0 +1,1 @@
+"""Where a function runs over chunks."""

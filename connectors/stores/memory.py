@@ -1,0 +1,144 @@
+"""A store that forgets with its process: for trying out, for backtests, and the fake of every test."""
+
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from operator import attrgetter
+from threading import Lock
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from connectors.stores.days import other_step
+from forecaster.decision import CycleRecord, Ruling
+from forecaster.forecast import Forecast, State
+from forecaster.plan import Plan
+from forecaster.series import Series, Signal, Window
+from forecaster.units import ceil_to, epoch_s
+
+Value = TypeVar("Value")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Timeline(Generic[Value]):
+    """Values by instant, one an instant, found by bisection."""
+
+    instants: list[datetime] = field(default_factory=list)
+    values: dict[datetime, Value] = field(default_factory=dict)
+
+    def put(self, at: datetime, value: Value) -> None:
+        if at not in self.values:
+            insort(self.instants, at)
+        self.values[at] = value
+
+    def within(self, window: Window) -> list[Value]:
+        first, end = bisect_left(self.instants, window.start), bisect_left(self.instants, window.end)
+        return [self.values[at] for at in self.instants[first:end]]
+
+    def before(self, instant: datetime) -> list[Value]:
+        """The last one before an instant, if any."""
+        end = bisect_left(self.instants, instant)
+        return [self.values[at] for at in self.instants[max(end - 1, 0) : end]]
+
+
+class MemoryStore:
+    """A `forecaster.ports.Store` in this process' memory, safe for its threads. Values are immutable and kept as they are."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._buckets: dict[tuple[str, Signal], dict[int, dict[int, tuple[float, float]]]] = {}  # by step, then start in epoch seconds
+        self._forecasts: dict[tuple[str, Signal], _Timeline[Forecast]] = defaultdict(_Timeline)
+        self._states: dict[str, State] = {}
+        self._plans: dict[tuple[str, str], _Timeline[Plan]] = defaultdict(_Timeline)
+        self._records: dict[str, dict[tuple[str, str], _Timeline[CycleRecord]]] = defaultdict(lambda: defaultdict(_Timeline))
+        self._rulings: dict[str, dict[tuple[datetime, str, str, str | None], Ruling]] = defaultdict(dict)
+
+    def append_history(self, workload: str, series: Series) -> None:
+        """Keep measured buckets, as the port says."""
+        measured = ~np.isnan(series.mean)
+        starts = series.times_s()[measured].tolist()
+        loads = zip(series.mean[measured].tolist(), series.peak[measured].tolist(), strict=True)
+        if starts:
+            with self._lock:
+                steps = self._buckets.setdefault((workload, series.signal), {})
+                steps.setdefault(series.step_s, {}).update(zip(starts, loads, strict=True))
+
+    def history(self, workload: str, signal: Signal, window: Window, step_s: int) -> Series:
+        """The buckets of `window`, as the port says."""
+        start = ceil_to(window.start, step_s)
+        times = range(epoch_s(start), epoch_s(ceil_to(window.end, step_s)), step_s)
+        with self._lock:
+            steps = self._buckets.get((workload, signal), {})
+            if steps and step_s not in steps:
+                raise other_step(workload, signal, step_s, kept=sorted(steps))
+            kept = steps.get(step_s, {})
+            loads = np.array([kept.get(time, (np.nan, np.nan)) for time in times]).reshape(-1, 2)
+        return Series(signal=signal, start=start, step_s=step_s, mean=loads[:, 0], peak=loads[:, 1])
+
+    def append_forecasts(self, forecasts: Sequence[tuple[str, Forecast]]) -> None:
+        """Keep forecasts, as the port says."""
+        batch = list(forecasts)
+        with self._lock:
+            for workload, forecast in batch:
+                self._forecasts[workload, forecast.signal].put(forecast.issued_at, forecast)
+
+    def forecasts(self, workload: str, signal: Signal, window: Window) -> tuple[Forecast, ...]:
+        """The forecasts issued in `window`, oldest first."""
+        with self._lock:
+            return tuple(self._forecasts[workload, signal].within(window))
+
+    def save_state(self, key: str, state: State) -> None:
+        """Keep a model state, as the port says."""
+        with self._lock:
+            self._states[key] = state
+
+    def state(self, key: str) -> State | None:
+        """The latest model state under a key."""
+        with self._lock:
+            return self._states.get(key)
+
+    def append_plans(self, plans: Sequence[Plan]) -> None:
+        """Keep plans, as the port says."""
+        batch = list(plans)
+        with self._lock:
+            for plan in batch:
+                self._plans[plan.workload, plan.pool].put(plan.issued_at, plan)
+
+    def plans(self, workload: str, pool: str, window: Window) -> tuple[Plan, ...]:
+        """The plans issued in `window`, oldest first."""
+        with self._lock:
+            return tuple(self._plans[workload, pool].within(window))
+
+    def append_records(self, records: Sequence[CycleRecord]) -> None:
+        """Keep cycle records, as the port says."""
+        batch = list(records)
+        with self._lock:
+            for record in batch:
+                decision = record.decision
+                self._records[decision.workload][decision.pool, decision.target].put(record.at, record)
+
+    def records(self, workload: str, window: Window) -> tuple[CycleRecord, ...]:
+        """A workload's records, as the port says."""
+        with self._lock:
+            lines = self._records[workload].values()
+            found = [record for line in lines for record in (*line.before(window.start), *line.within(window))]
+        return tuple(sorted(found, key=attrgetter("at", "decision.pool", "decision.target")))
+
+    def append_ruling(self, ruling: Ruling) -> None:
+        """Keep a person's word; said again at the same instant, it is the last word of that instant."""
+        key = (ruling.at, ruling.kind, ruling.author, ruling.plan_id)
+        with self._lock:
+            said = self._rulings[ruling.workload]
+            said.pop(key, None)
+            said[key] = ruling
+
+    def rulings(self, workload: str, window: Window) -> tuple[Ruling, ...]:
+        """The rulings given in `window`, oldest first."""
+        with self._lock:
+            said = [ruling for ruling in self._rulings[workload].values() if ruling.at in window]
+        return tuple(sorted(said, key=attrgetter("at")))
+
+    def close(self) -> None:
+        """Nothing to let go of."""

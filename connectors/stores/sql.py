@@ -1,0 +1,212 @@
+"""The store on SQLite and PostgreSQL: rows found by key, values as compact bytes (`codec`)."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeAlias
+
+from sqlalchemy import Connection, Table, and_, delete, func, select
+from sqlalchemy.dialects import postgresql, sqlite
+
+from connectors.stores.codec import decode, encode
+from connectors.stores.days import Day, days_of, joined, merged, other_step, split
+from connectors.stores.engine import alone, open_engine, reading, writing
+from connectors.stores.schema import check_schema
+from connectors.stores.tables import FORECASTS, HISTORY, PLANS, RECORDS, RULINGS, STATES, TARGETS
+from forecaster.decision import CycleRecord, Ruling
+from forecaster.errors import StoreError
+from forecaster.forecast import Forecast, State
+from forecaster.plan import Plan
+from forecaster.series import Series, Signal, Window
+
+Row: TypeAlias = dict[str, Any]
+TargetKey: TypeAlias = tuple[str, str, str]
+"""Workload, pool, target."""
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class SqlStore:
+    """A `forecaster.ports.Store` in a SQLite file or a PostgreSQL database, safe for threads and for concurrent processes.
+
+    Raises StoreError when the database cannot be reached or is not at the schema of this release, ConfigRejected when the
+    address cannot be used.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._engine = open_engine(url)
+        try:
+            check_schema(self._engine)
+        except StoreError:
+            self._engine.dispose()
+            raise
+
+    def append_history(self, workload: str, series: Series) -> None:
+        """Keep measured buckets, as the port says; the days that they fall on are read, merged and written in one transaction."""
+        days = split(series)
+        if not days:
+            return
+        key = {"workload": workload, "signal": series.signal.value, "step_s": series.step_s}
+        with writing(self._engine) as connection:
+            alone(connection, f"history/{workload}/{series.signal}")
+            kept = _days(connection, key, range(min(days), max(days) + 1))
+            whole = {number: merged(kept[number], day) if number in kept else day for number, day in days.items()}
+            _upsert(connection, HISTORY, [key | {"day": number, "payload": encode(day)} for number, day in whole.items()])
+
+    def history(self, workload: str, signal: Signal, window: Window, step_s: int) -> Series:
+        """The buckets of `window`, as the port says."""
+        key = {"workload": workload, "signal": signal.value, "step_s": step_s}
+        with reading(self._engine) as connection:
+            days = _days(connection, key, days_of(window, step_s))
+            if not days:
+                _refuse_other_step(connection, workload, signal, step_s)
+        return joined(days, signal, window, step_s)
+
+    def append_forecasts(self, forecasts: Sequence[tuple[str, Forecast]]) -> None:
+        """Keep forecasts, as the port says."""
+        rows = [
+            {"workload": workload, "signal": forecast.signal.value, "issued_us": _us(forecast.issued_at), "payload": encode(forecast)}
+            for workload, forecast in forecasts
+        ]
+        with writing(self._engine) as connection:
+            _upsert(connection, FORECASTS, rows)
+
+    def forecasts(self, workload: str, signal: Signal, window: Window) -> tuple[Forecast, ...]:
+        """The forecasts issued in `window`, oldest first."""
+        of = and_(FORECASTS.c.workload == workload, FORECASTS.c.signal == signal.value)
+        within = and_(FORECASTS.c.issued_us >= _us(window.start), FORECASTS.c.issued_us < _us(window.end))
+        with reading(self._engine) as connection:
+            payloads = connection.scalars(select(FORECASTS.c.payload).where(of, within).order_by(FORECASTS.c.issued_us)).all()
+        return tuple(decode(Forecast, payload) for payload in payloads)
+
+    def save_state(self, key: str, state: State) -> None:
+        """Keep a model state, as the port says."""
+        row = {"key": key, "model": state.model, "version": state.version, "payload": state.payload}
+        with writing(self._engine) as connection:
+            _upsert(connection, STATES, [row])
+
+    def state(self, key: str) -> State | None:
+        """The latest model state under a key."""
+        columns = select(STATES.c.model, STATES.c.version, STATES.c.payload)
+        with reading(self._engine) as connection:
+            row = connection.execute(columns.where(STATES.c.key == key)).one_or_none()
+        return None if row is None else State(model=row.model, version=row.version, payload=row.payload)
+
+    def append_plans(self, plans: Sequence[Plan]) -> None:
+        """Keep plans, as the port says."""
+        rows = [{"workload": plan.workload, "pool": plan.pool, "issued_us": _us(plan.issued_at), "payload": encode(plan)} for plan in plans]
+        with writing(self._engine) as connection:
+            _upsert(connection, PLANS, rows)
+
+    def plans(self, workload: str, pool: str, window: Window) -> tuple[Plan, ...]:
+        """The plans issued in `window`, oldest first."""
+        of = and_(PLANS.c.workload == workload, PLANS.c.pool == pool)
+        within = and_(PLANS.c.issued_us >= _us(window.start), PLANS.c.issued_us < _us(window.end))
+        with reading(self._engine) as connection:
+            payloads = connection.scalars(select(PLANS.c.payload).where(of, within).order_by(PLANS.c.issued_us)).all()
+        return tuple(decode(Plan, payload) for payload in payloads)
+
+    def append_records(self, records: Sequence[CycleRecord]) -> None:
+        """Keep cycle records, as the port says."""
+        batch = [((r.decision.workload, r.decision.pool, r.decision.target), _us(r.at), encode(r)) for r in records]
+        with writing(self._engine) as connection:
+            ids = _target_ids(connection, {key for key, _, _ in batch})
+            _upsert(connection, RECORDS, [{"target_id": ids[key], "at_us": at_us, "payload": payload} for key, at_us, payload in batch])
+
+    def records(self, workload: str, window: Window) -> tuple[CycleRecord, ...]:
+        """A workload's records, as the port says."""
+        earlier = RECORDS.alias()
+        last_us = (
+            select(func.max(earlier.c.at_us))
+            .where(earlier.c.target_id == TARGETS.c.id, earlier.c.at_us < _us(window.start))
+            .scalar_subquery()
+        )
+        found = (
+            select(RECORDS.c.payload)
+            .join(TARGETS)
+            .where(TARGETS.c.workload == workload)
+            .where(RECORDS.c.at_us >= func.coalesce(last_us, _us(window.start)), RECORDS.c.at_us < _us(window.end))
+            .order_by(RECORDS.c.at_us, TARGETS.c.pool, TARGETS.c.target)
+        )
+        with reading(self._engine) as connection:
+            payloads = connection.scalars(found).all()
+        return tuple(decode(CycleRecord, payload) for payload in payloads)
+
+    def append_ruling(self, ruling: Ruling) -> None:
+        """Keep a person's word; said again at the same instant, it is the last word of that instant."""
+        key = {
+            "workload": ruling.workload,
+            "at_us": _us(ruling.at),
+            "kind": ruling.kind.value,
+            "author": ruling.author,
+            "plan_id": ruling.plan_id or "",
+        }
+        with writing(self._engine) as connection:
+            alone(connection, f"rulings/{ruling.workload}")
+            connection.execute(delete(RULINGS).filter_by(**key))
+            connection.execute(RULINGS.insert(), key | {"payload": encode(ruling)})
+
+    def rulings(self, workload: str, window: Window) -> tuple[Ruling, ...]:
+        """The rulings given in `window`, oldest first."""
+        within = and_(RULINGS.c.at_us >= _us(window.start), RULINGS.c.at_us < _us(window.end))
+        found = select(RULINGS.c.payload).where(RULINGS.c.workload == workload, within).order_by(RULINGS.c.at_us, RULINGS.c.id)
+        with reading(self._engine) as connection:
+            payloads = connection.scalars(found).all()
+        return tuple(decode(Ruling, payload) for payload in payloads)
+
+    def close(self) -> None:
+        """Let go of connections."""
+        self._engine.dispose()
+
+
+def _us(instant: datetime) -> int:
+    """Whole microseconds since the epoch: exact, where a float of seconds would not be."""
+    return (instant - _EPOCH) // timedelta(microseconds=1)
+
+
+def _days(connection: Connection, key: Mapping[str, str | int], numbers: range) -> dict[int, Day]:
+    """The days that were kept among the given ones."""
+    within = and_(HISTORY.c.day >= numbers.start, HISTORY.c.day < numbers.stop)
+    rows = connection.execute(select(HISTORY.c.day, HISTORY.c.payload).filter_by(**key).where(within))
+    return {number: decode(Day, payload) for number, payload in rows}
+
+
+def _refuse_other_step(connection: Connection, workload: str, signal: Signal, step_s: int) -> None:
+    found = select(HISTORY.c.step_s).where(HISTORY.c.workload == workload, HISTORY.c.signal == signal.value)
+    steps = connection.scalars(found.distinct().order_by(HISTORY.c.step_s)).all()
+    if steps and step_s not in steps:
+        raise other_step(workload, signal, step_s, kept=steps)
+
+
+def _target_ids(connection: Connection, keys: set[TargetKey]) -> dict[TargetKey, int]:
+    """The number of each target; those that are new get one."""
+    known = _known_targets(connection, keys)
+    missing = sorted(keys - known.keys())
+    if missing:
+        rows = [{"workload": workload, "pool": pool, "target": target} for workload, pool, target in missing]
+        connection.execute(_insert(connection, TARGETS).on_conflict_do_nothing(), rows)
+        known = _known_targets(connection, keys)
+    return known
+
+
+def _known_targets(connection: Connection, keys: Iterable[TargetKey]) -> dict[TargetKey, int]:
+    workloads = {workload for workload, _, _ in keys}
+    rows = connection.execute(select(TARGETS).where(TARGETS.c.workload.in_(workloads)))
+    return {(row.workload, row.pool, row.target): row.id for row in rows}
+
+
+def _upsert(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
+    """Write rows over those of the same key; the last of one key wins.
+
+    In the order of their keys, so that two processes that write the same rows at once wait for each other instead of deadlocking.
+    """
+    names = [column.name for column in table.primary_key]
+    by_key = {tuple(row[name] for name in names): row for row in rows}
+    if by_key:
+        insert = _insert(connection, table)
+        rest: Row = {column.name: insert.excluded[column.name] for column in table.columns if not column.primary_key}
+        connection.execute(insert.on_conflict_do_update(index_elements=names, set_=rest), [by_key[key] for key in sorted(by_key)])
+
+
+def _insert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
+    """ON CONFLICT is no standard: each of the two says it in its own words, alike."""
+    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)
