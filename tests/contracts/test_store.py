@@ -1,0 +1,285 @@
+"""What every store promises, whatever it is kept in."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+import pytest
+
+from forecaster.decision import RulingKind
+from forecaster.errors import StoreError
+from forecaster.forecast import State
+from forecaster.ports import Store
+from forecaster.series import Signal
+from forecaster.units import DAY_S
+from tests.contracts.store import Broken, Interrupted, after, forecast, plan, record, ruling, same, series, span
+
+pytest_plugins = ("tests.postgres", "tests.contracts.store_fixtures")
+
+NAN = float("nan")
+DAY = span(0, DAY_S)
+
+
+# history
+
+
+def test_history_is_read_as_it_was_measured(any_store: Store) -> None:
+    measured = series([1, 2.5, NAN, 4])
+    any_store.append_history("chat", measured)
+    assert any_store.history("chat", Signal.RPM, span(0, 1200), 300) == measured
+
+
+def test_a_window_of_history_holds_the_buckets_that_start_in_it_and_no_other(any_store: Store) -> None:
+    any_store.append_history("chat", series([1, 2, 3, 4]))
+    assert any_store.history("chat", Signal.RPM, span(300, 900), 300) == series([2, 3], start_s=300)
+
+
+def test_a_window_off_the_grid_begins_with_the_first_bucket_that_starts_in_it(any_store: Store) -> None:
+    any_store.append_history("chat", series([1, 2, 3, 4]))
+    assert any_store.history("chat", Signal.RPM, span(1, 601), 300) == series([2, 3], start_s=300)
+
+
+def test_a_window_between_two_bucket_starts_holds_nothing(any_store: Store) -> None:
+    any_store.append_history("chat", series([1, 2]))
+    assert len(any_store.history("chat", Signal.RPM, span(1, 300), 300)) == 0
+
+
+def test_what_was_never_kept_is_unknown_and_not_zero(any_store: Store) -> None:
+    any_store.append_history("chat", series([7], start_s=300))
+    assert any_store.history("chat", Signal.RPM, span(0, 900), 300) == series([NAN, 7, NAN])
+    assert any_store.history("other", Signal.RPM, span(0, 900), 300) == series([NAN, NAN, NAN])
+
+
+def test_history_crosses_midnight_and_skips_days_without_measurement(any_store: Store) -> None:
+    any_store.append_history("chat", series([1, 2, 3], start_s=16 * 3600 - 300))
+    any_store.append_history("chat", series([4], start_s=4 * DAY_S))
+    read = any_store.history("chat", Signal.RPM, span(0, 5 * DAY_S), 300)
+    assert len(read) == 5 * 288
+    assert read.between(after(16 * 3600 - 300), after(16 * 3600 + 600)) == series([1, 2, 3], start_s=16 * 3600 - 300)
+    assert read.between(after(4 * DAY_S), after(4 * DAY_S + 300)) == series([4], start_s=4 * DAY_S)
+    assert np.isnan(read.mean).sum() == 5 * 288 - 4
+
+
+def test_a_later_measurement_replaces_an_earlier_one_and_nan_replaces_nothing(any_store: Store) -> None:
+    any_store.append_history("chat", series([1, 2, NAN, NAN]))
+    any_store.append_history("chat", series([9, NAN, 8, NAN]))
+    assert any_store.history("chat", Signal.RPM, span(0, 1200), 300) == series([9, 2, 8, NAN])
+
+
+def test_a_measured_zero_is_kept_as_zero(any_store: Store) -> None:
+    any_store.append_history("chat", series([5]))
+    any_store.append_history("chat", series([0]))
+    assert any_store.history("chat", Signal.RPM, span(0, 300), 300) == series([0])
+
+
+def test_history_kept_twice_is_history_kept_once(any_store: Store) -> None:
+    for _ in range(2):
+        any_store.append_history("chat", series([1, NAN, 3]))
+    assert any_store.history("chat", Signal.RPM, span(0, 900), 300) == series([1, NAN, 3])
+
+
+def test_workloads_and_signals_do_not_mix(any_store: Store) -> None:
+    any_store.append_history("chat", series([1]))
+    any_store.append_history("chat", series([2], signal=Signal.CONCURRENCY))
+    any_store.append_history("embed", series([3]))
+    assert any_store.history("chat", Signal.RPM, span(0, 300), 300) == series([1])
+    assert any_store.history("chat", Signal.CONCURRENCY, span(0, 300), 300) == series([2], signal=Signal.CONCURRENCY)
+    assert any_store.history("embed", Signal.RPM, span(0, 300), 300) == series([3])
+
+
+def test_history_kept_at_another_step_only_is_refused_with_both_steps_and_the_remedy(any_store: Store) -> None:
+    any_store.append_history("chat", series([1], step_s=60))
+    with pytest.raises(StoreError) as refused:
+        any_store.history("chat", Signal.RPM, DAY, 300)
+    assert str(refused.value) == ("the rpm history of chat is kept in steps of 60 s, not of 300 s: set the step back, or start a new store")
+
+
+def test_history_kept_at_two_steps_is_read_at_either(any_store: Store) -> None:
+    any_store.append_history("chat", series([1], step_s=60))
+    any_store.append_history("chat", series([2], step_s=300))
+    assert any_store.history("chat", Signal.RPM, span(0, 60), 60) == series([1], step_s=60)
+    assert any_store.history("chat", Signal.RPM, span(0, 300), 300) == series([2])
+    assert np.isnan(any_store.history("chat", Signal.RPM, span(DAY_S, 2 * DAY_S), 300).mean).all()
+
+
+def test_a_series_without_measurement_leaves_no_trace(any_store: Store) -> None:
+    any_store.append_history("chat", series([NAN, NAN], step_s=60))
+    any_store.append_history("chat", series([], step_s=60))
+    assert any_store.history("chat", Signal.RPM, span(0, 300), 300) == series([NAN])
+
+
+# forecasts
+
+
+def test_forecasts_are_read_oldest_first_by_the_instant_of_issue(any_store: Store) -> None:
+    issued = [forecast(after(s)) for s in (600, 0, 300)]
+    any_store.append_forecasts([("chat", f) for f in issued])
+    read = any_store.forecasts("chat", Signal.RPM, span(0, 600))
+    assert same(read, (issued[1], issued[2]))
+
+
+def test_a_forecast_issued_again_replaces_itself(any_store: Store) -> None:
+    any_store.append_forecasts([("chat", forecast(load=100)), ("chat", forecast(load=200))])
+    any_store.append_forecasts([("chat", forecast(load=300))])
+    assert same(any_store.forecasts("chat", Signal.RPM, DAY), (forecast(load=300),))
+
+
+def test_forecasts_of_workloads_and_signals_do_not_mix(any_store: Store) -> None:
+    any_store.append_forecasts([("chat", forecast()), ("chat", forecast(signal=Signal.TOKENS)), ("embed", forecast(load=5))])
+    assert same(any_store.forecasts("chat", Signal.TOKENS, DAY), (forecast(signal=Signal.TOKENS),))
+    assert same(any_store.forecasts("embed", Signal.RPM, DAY), (forecast(load=5),))
+    assert any_store.forecasts("embed", Signal.TOKENS, DAY) == ()
+
+
+def test_instants_are_told_apart_to_the_microsecond(any_store: Store) -> None:
+    any_store.append_forecasts([("chat", forecast(after(0.000001))), ("chat", forecast(after(0.000002)))])
+    assert len(any_store.forecasts("chat", Signal.RPM, span(0.000001, 0.000002))) == 1
+
+
+def test_a_batch_of_forecasts_that_breaks_half_way_leaves_nothing(any_store: Store) -> None:
+    with pytest.raises(Interrupted):
+        any_store.append_forecasts(Broken(("chat", forecast())))
+    assert any_store.forecasts("chat", Signal.RPM, DAY) == ()
+
+
+# states
+
+
+def test_the_latest_state_under_a_key_wins(any_store: Store) -> None:
+    assert any_store.state("chat/rpm") is None
+    for version, payload in ((1, b"old"), (2, b"\x00new\xff")):
+        any_store.save_state("chat/rpm", State(model="profile", version=version, payload=payload))
+    any_store.save_state("embed/rpm", State(model="prophet", version=1, payload=b""))
+    assert any_store.state("chat/rpm") == State(model="profile", version=2, payload=b"\x00new\xff")
+
+
+# plans
+
+
+def test_plans_are_read_oldest_first_by_the_instant_of_issue(any_store: Store) -> None:
+    issued = [plan(after(s), replicas=s) for s in (600, 0, 300)]
+    any_store.append_plans(issued)
+    assert same(any_store.plans("chat", "h100", span(0, 600)), (issued[1], issued[2]))
+
+
+def test_a_plan_made_again_replaces_itself(any_store: Store) -> None:
+    any_store.append_plans([plan(replicas=4)])
+    any_store.append_plans([plan(replicas=5)])
+    assert same(any_store.plans("chat", "h100", DAY), (plan(replicas=5),))
+
+
+def test_plans_of_workloads_and_pools_do_not_mix(any_store: Store) -> None:
+    any_store.append_plans([plan(), plan(pool="a100", replicas=1), plan(workload="embed", replicas=2)])
+    assert same(any_store.plans("chat", "a100", DAY), (plan(pool="a100", replicas=1),))
+    assert same(any_store.plans("embed", "h100", DAY), (plan(workload="embed", replicas=2),))
+
+
+def test_a_batch_of_plans_that_breaks_half_way_leaves_nothing(any_store: Store) -> None:
+    with pytest.raises(Interrupted):
+        any_store.append_plans(Broken(plan()))
+    assert any_store.plans("chat", "h100", DAY) == ()
+
+
+# records
+
+
+def test_records_are_read_oldest_first_over_all_pools_and_targets(any_store: Store) -> None:
+    kept = [record(after(30), pool="a100"), record(after(0)), record(after(15), target="hpa:prod/two")]
+    any_store.append_records(kept)
+    assert any_store.records("chat", DAY) == (kept[1], kept[2], kept[0])
+
+
+def test_records_are_led_by_the_last_one_before_the_window_of_each_pool_and_target(any_store: Store) -> None:
+    old = record(after(-9000), target="eks:gone", floor=1)
+    last, before = record(after(-15), floor=3), record(after(-30), floor=2)
+    other_pool = record(after(-15), pool="a100", floor=7)
+    inside, beyond = record(after(0), floor=4), record(after(60), floor=5)
+    any_store.append_records([beyond, inside, last, before, old, other_pool])
+    assert any_store.records("chat", span(0, 60)) == (old, other_pool, last, inside)
+
+
+def test_without_a_record_in_the_window_the_last_ones_before_it_are_all(any_store: Store) -> None:
+    any_store.append_records([record(after(-30), floor=2), record(after(-15), floor=3)])
+    assert any_store.records("chat", DAY) == (record(after(-15), floor=3),)
+
+
+def test_a_record_at_the_same_instant_replaces_itself(any_store: Store) -> None:
+    any_store.append_records([record(floor=4)])
+    any_store.append_records([record(floor=5)])
+    assert any_store.records("chat", DAY) == (record(floor=5),)
+
+
+def test_records_of_workloads_do_not_mix(any_store: Store) -> None:
+    any_store.append_records([record(), record(workload="embed"), record(after(-15), workload="embed", target="hpa:prod/embed")])
+    assert any_store.records("chat", DAY) == (record(),)
+
+
+def test_a_batch_of_records_that_breaks_half_way_leaves_nothing(any_store: Store) -> None:
+    with pytest.raises(Interrupted):
+        any_store.append_records(Broken(record()))
+    assert any_store.records("chat", DAY) == ()
+
+
+# rulings
+
+
+def test_rulings_are_read_oldest_first_and_in_the_order_in_which_they_were_given(any_store: Store) -> None:
+    later, pause, resume = ruling(after(60)), ruling(kind=RulingKind.PAUSE), ruling(kind=RulingKind.RESUME)
+    beyond, other = ruling(after(DAY_S)), ruling(workload="embed")
+    for given in (later, resume, pause, beyond, other):
+        any_store.append_ruling(given)
+    assert any_store.rulings("chat", DAY) == (resume, pause, later)
+
+
+def test_a_word_given_again_is_kept_once_and_is_the_last_word(any_store: Store) -> None:
+    pause, resume = ruling(kind=RulingKind.PAUSE), ruling(kind=RulingKind.RESUME)
+    for given in (pause, resume, pause):
+        any_store.append_ruling(given)
+    assert any_store.rulings("chat", DAY) == (resume, pause)
+
+
+def test_an_override_given_again_at_the_same_instant_replaces_itself(any_store: Store) -> None:
+    any_store.append_ruling(ruling(replicas=9))
+    any_store.append_ruling(ruling(replicas=10))
+    assert any_store.rulings("chat", DAY) == (ruling(replicas=10),)
+
+
+def test_two_plans_can_be_approved_in_one_breath(any_store: Store) -> None:
+    first = ruling(kind=RulingKind.APPROVE)
+    second = replace(first, plan_id="chat/a100@2026-05-04T08:00:00Z")
+    any_store.append_ruling(first)
+    any_store.append_ruling(second)
+    assert any_store.rulings("chat", DAY) == (first, second)
+
+
+# all
+
+
+def test_an_empty_batch_is_no_error(any_store: Store) -> None:
+    any_store.append_forecasts([])
+    any_store.append_plans([])
+    any_store.append_records([])
+    assert any_store.records("chat", DAY) == ()
+
+
+def test_windows_end_before_their_end_and_start_at_their_start(any_store: Store) -> None:
+    edges = [after(0), after(60)]
+    any_store.append_forecasts([("chat", forecast(at)) for at in edges])
+    any_store.append_plans([plan(at) for at in edges])
+    any_store.append_records([record(at) for at in edges])
+    for at in edges:
+        any_store.append_ruling(ruling(at))
+    window = span(0, 60)
+    assert [f.issued_at for f in any_store.forecasts("chat", Signal.RPM, window)] == [after(0)]
+    assert [p.issued_at for p in any_store.plans("chat", "h100", window)] == [after(0)]
+    assert [r.at for r in any_store.records("chat", window)] == [after(0)]
+    assert [r.at for r in any_store.rulings("chat", window)] == [after(0)]
+
+
+def test_what_lies_before_1970_is_kept_like_the_rest(any_store: Store) -> None:
+    early = series([1, NAN, 3], start_s=-100 * 366 * DAY_S)
+    any_store.append_history("chat", early)
+    window = span(-100 * 366 * DAY_S, -100 * 366 * DAY_S + 900)
+    assert any_store.history("chat", Signal.RPM, window, 300) == early
+    any_store.append_records([record(early.start - timedelta(microseconds=1))])
+    assert len(any_store.records("chat", window)) == 1
