@@ -1,0 +1,198 @@
+"""One API server behind the official client: opened at first use, reads retried, every failure of one type."""
+
+import json
+import os
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from connectors.kube.connection import KubeConnection
+from forecaster.errors import ForecasterError
+
+if TYPE_CHECKING:
+    from kubernetes.client import Configuration, CustomObjectsApi
+    from kubernetes.client.exceptions import ApiException
+
+Json: TypeAlias = dict[str, Any]
+
+FIELD_MANAGER = "forecaster"
+"""The name under which the API server records our writes in metadata.managedFields."""
+
+_READ_ATTEMPTS = 3  # at 0.2 s and 0.4 s apart: bridges the restart of one of several API servers, no more
+_BUSY = frozenset(
+    {
+        HTTPStatus.REQUEST_TIMEOUT,
+        HTTPStatus.TOO_MANY_REQUESTS,
+        HTTPStatus.INTERNAL_SERVER_ERROR,
+        HTTPStatus.BAD_GATEWAY,
+        HTTPStatus.SERVICE_UNAVAILABLE,
+        HTTPStatus.GATEWAY_TIMEOUT,
+    }
+)
+_SENTENCE_CHARS = 300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObjectRef:
+    """One namespaced object of the API: `autoscaling`, `v2`, `horizontalpodautoscalers`, namespace, name."""
+
+    group: str
+    version: str
+    plural: str
+    namespace: str
+    name: str
+
+    @property
+    def resource(self) -> str:
+        """The resource as RBAC and kubectl name it."""
+        return f"{self.plural}.{self.group}"
+
+    def __str__(self) -> str:
+        return f"{self.resource} {self.namespace}/{self.name}"
+
+
+class KubeFailed(ForecasterError):
+    """A request that the API server did not serve. `status` is the HTTP status, None when no answer of an API server came."""
+
+    def __init__(self, *, verb: str, ref: ObjectRef, status: int | None, answer: str) -> None:
+        super().__init__(f"cannot {verb} {ref}: {answer}")
+        self.verb = verb
+        self.ref = ref
+        self.status = status
+        self.answer = answer
+
+
+class Cluster:
+    """The client of one API server, shared by threads. Nothing is opened before the first request.
+
+    Both methods answer with the object as JSON and raise KubeFailed. `read` is retried while the server is busy or
+    unreachable; `merge` is sent once, since a patch whose answer was lost may have been taken: observe before the next.
+    """
+
+    def __init__(self, connection: KubeConnection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._api: CustomObjectsApi | None = None
+
+    def read(self, ref: ObjectRef) -> Json:
+        """The object as it stands."""
+        import stamina  # noqa: PLC0415  # 40 ms that the command line need not pay
+
+        caller = stamina.RetryingCaller(
+            attempts=_READ_ATTEMPTS, timeout=self._connection.timeout_s, wait_initial=0.2, wait_max=2.0, wait_jitter=0.1
+        )
+        return caller(_may_pass, self._read_once, ref)
+
+    def merge(self, ref: ObjectRef, patch: Json) -> Json:
+        """The object after one JSON merge patch (RFC 7386), written as field manager `forecaster`."""
+        return self._call(
+            "patch",
+            ref,
+            lambda api, path, timeout_s: api.patch_namespaced_custom_object(
+                **path,
+                body=patch,
+                field_manager=FIELD_MANAGER,
+                _content_type="application/merge-patch+json",
+                _preload_content=False,
+                _request_timeout=timeout_s,
+            ),
+        )
+
+    def _read_once(self, ref: ObjectRef) -> Json:
+        return self._call(
+            "get",
+            ref,
+            lambda api, path, timeout_s: api.get_namespaced_custom_object(**path, _preload_content=False, _request_timeout=timeout_s),
+        )
+
+    def _call(self, verb: str, ref: ObjectRef, send: Callable[["CustomObjectsApi", Json, float], Any]) -> Json:
+        from kubernetes.client.exceptions import ApiException  # noqa: PLC0415  # the client takes 0.3 s to import
+        from urllib3.exceptions import HTTPError  # noqa: PLC0415
+
+        path: Json = {"group": ref.group, "version": ref.version, "plural": ref.plural, "namespace": ref.namespace, "name": ref.name}
+        try:
+            api = self._opened(verb, ref)
+            return _object(verb, ref, send(api, path, self._connection.timeout_s).data, self._connection.label)
+        except ApiException as error:
+            if error.status == HTTPStatus.UNAUTHORIZED:
+                self._api = None  # credentials may have been renewed on disk: read them again next time
+            raise KubeFailed(verb=verb, ref=ref, status=error.status or None, answer=_answer(error)) from error
+        except HTTPError as error:
+            answer = f"no answer from {self._connection.label} ({_first_line(str(error))})"
+            raise KubeFailed(verb=verb, ref=ref, status=None, answer=answer) from error
+
+    def _opened(self, verb: str, ref: ObjectRef) -> "CustomObjectsApi":
+        with self._lock:
+            if self._api is None:
+                self._api = _open(self._connection, verb, ref)
+            return self._api
+
+
+def _may_pass(error: Exception) -> bool:
+    return isinstance(error, KubeFailed) and (error.status is None or error.status in _BUSY)
+
+
+def _open(connection: KubeConnection, verb: str, ref: ObjectRef) -> "CustomObjectsApi":
+    from kubernetes.client import ApiClient, Configuration, CustomObjectsApi  # noqa: PLC0415
+    from kubernetes.config import ConfigException  # noqa: PLC0415
+    from yaml import YAMLError  # noqa: PLC0415
+
+    configuration = Configuration()
+    try:
+        _fill(configuration, connection)
+    except (ConfigException, OSError, YAMLError) as error:
+        answer = f"no way into {connection.label} ({_first_line(str(error))})"
+        raise KubeFailed(verb=verb, ref=ref, status=HTTPStatus.UNAUTHORIZED, answer=answer) from error
+    configuration.retries = False  # urllib3 would retry on its own, and follow a redirect to a login page
+    return CustomObjectsApi(ApiClient(configuration))
+
+
+def _fill(configuration: "Configuration", connection: KubeConnection) -> None:
+    import kubernetes.config  # noqa: PLC0415
+
+    config: Any = kubernetes.config  # without types inside a package that has them
+    if connection.server is not None:
+        configuration.host = connection.server.rstrip("/")
+        configuration.ssl_ca_cert = str(connection.ca_file) if connection.ca_file is not None else None
+        if connection.token is not None:
+            configuration.api_key = {"authorization": f"Bearer {connection.token.get_secret_value()}"}
+    elif connection.kubeconfig is not None or connection.context is not None or _default_kubeconfig_exists():
+        path = str(connection.kubeconfig) if connection.kubeconfig is not None else None
+        config.load_kube_config(config_file=path, context=connection.context, client_configuration=configuration)
+    else:
+        config.load_incluster_config(client_configuration=configuration)
+
+
+def _default_kubeconfig_exists() -> bool:
+    places = os.environ.get("KUBECONFIG", "~/.kube/config").split(os.pathsep)
+    return any(Path(place).expanduser().exists() for place in places if place)
+
+
+def _object(verb: str, ref: ObjectRef, body: bytes, server: str) -> Json:
+    """The body as an object. A proxy's login page comes with status 200 and is no answer of an API server."""
+    try:
+        value = json.loads(body)
+    except ValueError:
+        value = None
+    if isinstance(value, dict):
+        return value
+    answer = f"{server} answered something else than JSON ({_first_line(body.decode(errors='replace'))}); is it an API server?"
+    raise KubeFailed(verb=verb, ref=ref, status=None, answer=answer)
+
+
+def _answer(error: "ApiException") -> str:
+    """The server's own message out of a Status object, else the first line of whatever came."""
+    text = error.body.decode(errors="replace") if isinstance(error.body, bytes) else str(error.body or "")
+    try:
+        status = json.loads(text)
+    except ValueError:
+        status = None
+    message = status.get("message") if isinstance(status, dict) else None
+    return f"{message} (HTTP {error.status})" if message else _first_line(f"HTTP {error.status} {error.reason or ''} {text}")
+
+
+def _first_line(text: str) -> str:
+    return " ".join(text.split())[:_SENTENCE_CHARS]

@@ -1,0 +1,41 @@
+"""What a failed request to the Kubernetes API means for a target."""
+
+from http import HTTPStatus
+
+from connectors.kube.cluster import KubeFailed
+from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable
+
+_MEANINGS: dict[int, tuple[type[TargetError], str]] = {
+    HTTPStatus.UNAUTHORIZED: (
+        TargetForbidden,
+        "the API server does not know us: renew the token, or correct the kubeconfig and its context",
+    ),
+    HTTPStatus.NOT_FOUND: (TargetMissing, "it is not there: correct namespace and name in the configuration"),
+    HTTPStatus.CONFLICT: (TargetConflict, "it changed since it was observed: observe it again"),
+    HTTPStatus.REQUEST_TIMEOUT: (TargetUnavailable, "try again later"),
+    HTTPStatus.TOO_MANY_REQUESTS: (TargetUnavailable, "try again later"),
+}
+_WEBHOOK = "admission webhook"  # a policy engine denies with 403 too, and no RBAC rule would help
+
+
+def target_error(failed: KubeFailed) -> TargetError:
+    """The target's error for a failure, with the remedy."""
+    kind, remedy = _meaning(failed)
+    return kind(f"{failed}; {remedy}")
+
+
+def _meaning(failed: KubeFailed) -> tuple[type[TargetError], str]:
+    status = failed.status
+    if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return TargetUnavailable, "try again later"
+    if status in _MEANINGS:
+        return _MEANINGS[status]
+    if status == HTTPStatus.FORBIDDEN and _WEBHOOK not in failed.answer:
+        return TargetForbidden, _rule(failed)
+    return TargetRefused, "the API server will not take this request as it is"
+
+
+def _rule(failed: KubeFailed) -> str:
+    ref = failed.ref
+    rule = f"{{apiGroups: [{ref.group}], resources: [{ref.plural}], verbs: [{failed.verb}]}}"
+    return f"add the RBAC rule {rule} to our role in namespace {ref.namespace}"
