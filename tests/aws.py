@@ -1,0 +1,209 @@
+"""moto's own HTTP server of AWS on loopback, spoken to by boto3, with the three things that moto leaves out of EKS.
+
+    with Aws() as aws:                                   # set AWS_ENV in the environment of whoever asks it
+        aws.add_nodegroup("prod", "gpu", minimum=1, desired=2, maximum=10)
+        ...                                              # a target with region REGION and `endpoint_url: aws.url`
+        assert aws.size("prod", "gpu") == {"minSize": 4, "desiredSize": 4, "maxSize": 10}
+        assert aws.writes == ["TagResource", "UpdateNodegroupConfig"]
+
+In front of moto: tags of node groups (moto knows those of clusters only), the refusal of a minimum above the desired size and of a desired
+size above the maximum, and faults on request. Its state is one a process: `__enter__` resets it.
+"""
+
+import io
+import json
+import os
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from http import HTTPStatus
+from http.client import HTTPConnection
+from typing import Any, Self, TypeAlias
+from urllib.parse import parse_qs, urlencode
+
+from moto.autoscaling.models import autoscaling_backends
+from moto.eks.models import eks_backends
+from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
+from werkzeug.serving import make_server
+
+REGION = "eu-west-1"
+ACCOUNT = "123456789012"
+AWS_ENV = {
+    "AWS_ACCESS_KEY_ID": "test",
+    "AWS_SECRET_ACCESS_KEY": "test",
+    "AWS_EC2_METADATA_DISABLED": "true",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+}
+"""The environment of a process that asks the server: credentials that open nothing else."""
+
+WRITES = ("TagResource", "UntagResource", "UpdateNodegroupConfig")
+
+Json: TypeAlias = dict[str, Any]
+Started: TypeAlias = Callable[[str, list[tuple[str, str]]], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What the next request for an operation gets instead of its answer. taken: it is carried out all the same."""
+
+    operation: str
+    code: str
+    status: int
+    taken: bool
+
+
+class Aws:
+    """The server, listening between `__enter__` and `__exit__`. `operations` are those that were asked for, `writes` those carried out."""
+
+    def __init__(self) -> None:
+        self.operations: list[str] = []
+        self.writes: list[str] = []
+        self._faults: list[Fault] = []
+        self._afterwards: list[tuple[str, Callable[[], object]]] = []
+        self._moto = DomainDispatcherApplication(create_backend_app)
+        self._server = make_server("127.0.0.1", 0, self._serve, threaded=True, request_handler=_Quiet)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        connection = HTTPConnection("127.0.0.1", self._server.server_port)
+        connection.request("POST", "/moto-api/reset")
+        connection.getresponse().read()
+        connection.close()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def add_nodegroup(self, cluster: str, name: str, *, minimum: int, desired: int, maximum: int, in_service: int | None = None) -> None:
+        """A node group; with `in_service`, also the Auto Scaling group behind it, in which that many instances run."""
+        eks = eks_backends[ACCOUNT][REGION]
+        role = f"arn:aws:iam::{ACCOUNT}:role/nodes"
+        if cluster not in eks.clusters:
+            eks.create_cluster(cluster, role, {"subnetIds": ["subnet-1", "subnet-2"]})
+        size = {"minSize": minimum, "desiredSize": desired, "maxSize": maximum}
+        group = eks.create_nodegroup(cluster, role, name, ["subnet-1"], scaling_config=size)
+        if in_service is not None:
+            self._add_instances(f"eks-{group.uuid}", in_service, desired, maximum)
+
+    def size(self, cluster: str, name: str) -> dict[str, int]:
+        """The scalingConfig as it stands."""
+        return dict(self._group(cluster, name).scaling_config)
+
+    def tags(self, cluster: str, name: str) -> dict[str, str]:
+        """The tags as they stand."""
+        return dict(self._group(cluster, name).tags)
+
+    def edit(self, cluster: str, name: str, *, tags: dict[str, str] | None = None, status: str | None = None, **size: int) -> None:
+        """Change scalingConfig (minSize=3), tags or status as somebody else does."""
+        group = self._group(cluster, name)
+        group.scaling_config.update(size)
+        group.tags.update(tags or {})
+        group.status = status or group.status
+
+    def fail_next(self, operation: str, code: str, *, status: int = 400, times: int = 1, taken: bool = False) -> None:
+        """Answer the next `times` requests for `operation` (`DescribeNodegroup`) by an error code."""
+        self._faults.extend([Fault(operation=operation, code=code, status=status, taken=taken)] * times)
+
+    def after_next(self, operation: str, act: Callable[[], object]) -> None:
+        """Run `act` once the next such operation was carried out, before its answer leaves."""
+        self._afterwards.append((operation, act))
+
+    def _group(self, cluster: str, name: str) -> Any:
+        return eks_backends[ACCOUNT][REGION].clusters[cluster].nodegroups[name]
+
+    def _add_instances(self, name: str, in_service: int, desired: int, maximum: int) -> None:
+        autoscaling = autoscaling_backends[ACCOUNT][REGION]
+        template = {"LaunchConfigurationName": name, "ImageId": "ami-12c6146b", "InstanceType": "t2.micro"}
+        sizes = {"MinSize": 0, "MaxSize": maximum, "DesiredCapacity": in_service, "AvailabilityZones.member.1": f"{REGION}a"}
+        self._ask_autoscaling({"Action": "CreateLaunchConfiguration", **template})
+        self._ask_autoscaling({"Action": "CreateAutoScalingGroup", "AutoScalingGroupName": name, "LaunchConfigurationName": name, **sizes})
+        autoscaling.autoscaling_groups[name].desired_capacity = desired
+
+    def _ask_autoscaling(self, fields: dict[str, object]) -> None:
+        scope = f"AWS4-HMAC-SHA256 Credential=test/20240501/{REGION}/autoscaling/aws4_request"
+        headers = {"Authorization": scope, "Content-Type": "application/x-www-form-urlencoded"}
+        connection = HTTPConnection("127.0.0.1", self._server.server_port)
+        connection.request("POST", "/", urlencode({**fields, "Version": "2011-01-01"}), headers)
+        connection.getresponse().read()
+        connection.close()
+
+    def _serve(self, environ: Json, start: Started) -> Iterable[bytes]:
+        body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+        environ["wsgi.input"] = io.BytesIO(body)
+        operation = _operation(environ["REQUEST_METHOD"], environ["PATH_INFO"], body)
+        self.operations.append(operation)
+        fault = next((fault for fault in self._faults if fault.operation == operation), None)
+        if fault is not None:
+            self._faults.remove(fault)
+            if not fault.taken:
+                return _error(start, fault.code, fault.status)
+        answer = self._carried_out(operation, environ, body, start)
+        return answer if fault is None else _error(start, fault.code, fault.status)
+
+    def _carried_out(self, operation: str, environ: Json, body: bytes, start: Started) -> Iterable[bytes]:
+        if operation == "UpdateNodegroupConfig" and (refusal := self._refusal(environ["PATH_INFO"], json.loads(body))):
+            return _error(start, "InvalidParameterException", HTTPStatus.BAD_REQUEST, refusal)
+        if operation in {"TagResource", "UntagResource"}:
+            self._tag(environ, body)
+            answer: Iterable[bytes] = _json(start, HTTPStatus.OK, {})
+        else:
+            answer = list(self._moto(environ, start))
+        if operation in WRITES:
+            self.writes.append(operation)
+        for waiting in [waiting for waiting in self._afterwards if waiting[0] == operation][:1]:
+            self._afterwards.remove(waiting)
+            waiting[1]()
+        return answer
+
+    def _refusal(self, path: str, body: Json) -> str:
+        _, _, cluster, _, name, _ = path.split("/")
+        size = self.size(cluster, name) | body.get("scalingConfig", {})
+        if size["minSize"] > size["desiredSize"]:
+            return f"Minimum capacity {size['minSize']} can't be greater than desired size {size['desiredSize']}"
+        if size["desiredSize"] > size["maxSize"]:
+            return f"desired capacity {size['desiredSize']} can't be greater than max size {size['maxSize']}"
+        return ""
+
+    def _tag(self, environ: Json, body: bytes) -> None:
+        _, cluster, name, _ = environ["PATH_INFO"].rsplit("/", 3)
+        tags = self._group(cluster, name).tags
+        tags.update(json.loads(body)["tags"] if body else {})
+        for key in parse_qs(environ["QUERY_STRING"]).get("tagKeys", []):
+            tags.pop(key, None)
+
+
+def _operation(method: str, path: str, body: bytes) -> str:
+    match (method, path.strip("/").split("/")):
+        case "GET", ["clusters", _, "node-groups", _]:
+            return "DescribeNodegroup"
+        case "POST", ["clusters", _, "node-groups", _, "update-config"]:
+            return "UpdateNodegroupConfig"
+        case "POST", ["tags", *_]:
+            return "TagResource"
+        case "DELETE", ["tags", *_]:
+            return "UntagResource"
+        case _:
+            return parse_qs(body.decode(errors="replace")).get("Action", [path])[0]
+
+
+def _error(start: Started, code: str, status: int, message: str = "injected") -> Iterable[bytes]:
+    return _json(start, status, {"__type": code, "message": message, "Message": message}, ("x-amzn-ErrorType", code))
+
+
+def _json(start: Started, status: int, value: Json, *headers: tuple[str, str]) -> Iterable[bytes]:
+    start(f"{int(status)} {HTTPStatus(status).phrase}", [("Content-Type", "application/json"), *headers])
+    return [json.dumps(value).encode()]
+
+
+class _Quiet(MotoRequestHandler):
+    def log_request(self, *_: object) -> None:
+        """Keep quiet: `operations` remembers."""

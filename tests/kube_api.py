@@ -1,0 +1,269 @@
+"""A stateful loopback double of the Kubernetes API server, spoken to by the official client over HTTP.
+
+    with KubeApi() as api:
+        api.add_hpa("inference", "llm", min_replicas=2, max_replicas=20)
+        ...                                  # a target with `cluster: {server: api.url}` reads and writes it
+        assert api.min_replicas("inference", "llm") == 8
+        assert len(api.writes) == 1
+
+It keeps HPAs (autoscaling/v2), Deployments and StatefulSets, takes JSON merge patches only, enforces resourceVersion, refuses what the real
+server refuses (minReplicas below 1 or above maxReplicas: 422), keeps managedFields by the fieldManager parameter, and answers errors as
+Status objects. `fail_next` injects faults, `forbid` takes away an RBAC verb, `edit` writes as somebody else.
+"""
+
+import json
+import threading
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Self, TypeAlias
+from urllib.parse import parse_qs, urlsplit
+
+from tests.kube_objects import API_VERSIONS, HPAS, KINDS, Json, Key, Objects, Refusal
+
+MERGE_PATCH = "application/merge-patch+json"
+
+Answer: TypeAlias = tuple[int, str, bytes]
+"""Status (0: drop the connection), content type, body."""
+
+_HTML = b"<!DOCTYPE html><html><body>Sign in</body></html>"
+_HANG_S = 30.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """One request as it arrived, and the status of what was done; 0: nothing was."""
+
+    verb: str
+    path: str
+    manager: str
+    content_type: str
+    authorization: str
+    body: Json = field(repr=False)
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """What a matching request gets instead of its answer: a status, `html` (status 200), `hang` or `drop`.
+
+    taken: the request is carried out all the same, and only its answer is lost.
+    """
+
+    what: int | str
+    verb: str
+    plural: str
+    message: str
+    taken: bool
+
+
+class KubeApi:
+    """The server, listening between `__enter__` and `__exit__`. Methods may be called while it serves."""
+
+    def __init__(self, *, token: str | None = None, scale_to_zero: bool = False) -> None:
+        self.requests: list[Request] = []
+        self._token = token
+        self._objects = Objects(least=0 if scale_to_zero else 1)
+        self._lock = threading.Lock()
+        self._faults: list[Fault] = []
+        self._forbidden: set[tuple[str, str]] = set()
+        self._closing = threading.Event()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    @property
+    def writes(self) -> tuple[Request, ...]:
+        """The patches that were carried out."""
+        return tuple(r for r in self.requests if r.verb == "patch" and r.status == HTTPStatus.OK)
+
+    def add_hpa(
+        self,
+        namespace: str,
+        name: str,
+        *,
+        min_replicas: int | None = 1,
+        max_replicas: int = 10,
+        scales: str = "Deployment/llm",
+        annotations: dict[str, str] | None = None,
+        labels: dict[str, str] | None = None,
+        owner: tuple[str, str] | None = None,
+    ) -> None:
+        """A HPA. `scales`: kind and name of its workload; `owner`: kind and name of an owner reference."""
+        kind, _, workload = scales.partition("/")
+        scaled = {"apiVersion": "apps/v1", "kind": kind, "name": workload}
+        owners = owner and [{"apiVersion": "keda.sh/v1alpha1", "kind": owner[0], "name": owner[1], "controller": True}]
+        metadata = {"annotations": annotations, "labels": labels, "ownerReferences": owners}
+        with self._lock:
+            self._objects.add(
+                (HPAS, namespace, name),
+                metadata=_present(metadata),
+                spec=_present({"minReplicas": min_replicas, "maxReplicas": max_replicas, "scaleTargetRef": scaled}),
+                status={"currentReplicas": min_replicas or 1, "desiredReplicas": min_replicas or 1},
+            )
+
+    def add_workload(self, namespace: str, name: str, *, kind: str = "Deployment", replicas: int | None, ready: int | None) -> None:
+        """A Deployment or StatefulSet; `ready` may exceed `replicas` while a rolling update runs, None leaves the field out."""
+        plural = next(plural for plural, known in KINDS.items() if known == kind)
+        with self._lock:
+            self._objects.add(
+                (plural, namespace, name), metadata={}, spec=_present({"replicas": replicas}), status=_present({"readyReplicas": ready})
+            )
+
+    def hpa(self, namespace: str, name: str) -> Json:
+        """A copy of the HPA as a GET answers it."""
+        with self._lock:
+            copy: Json = json.loads(json.dumps(self._objects.shown((HPAS, namespace, name))))
+            return copy
+
+    def min_replicas(self, namespace: str, name: str) -> int:
+        """spec.minReplicas as it stands."""
+        value: int = self.hpa(namespace, name)["spec"].get("minReplicas", 1)
+        return value
+
+    def annotations(self, namespace: str, name: str) -> dict[str, str]:
+        """The annotations as they stand."""
+        return dict(self.hpa(namespace, name)["metadata"].get("annotations", {}))
+
+    def edit(
+        self, namespace: str, name: str, *, manager: str = "kubectl-edit", annotations: dict[str, str | None] | None = None, **spec: int
+    ) -> None:
+        """Write fields of the HPA's spec (minReplicas=3) and annotations (None deletes) as another field manager."""
+        with self._lock:
+            self._objects.merge((HPAS, namespace, name), {"spec": spec, "metadata": {"annotations": annotations or {}}}, manager)
+
+    def touch(self, namespace: str, name: str) -> None:
+        """A write of status, as the HPA controller makes it at any time: only the resourceVersion changes."""
+        with self._lock:
+            self._objects.touch((HPAS, namespace, name))
+
+    def delete_hpa(self, namespace: str, name: str) -> None:
+        """Delete the HPA."""
+        with self._lock:
+            self._objects.delete((HPAS, namespace, name))
+
+    def forbid(self, verb: str, plural: str = HPAS) -> None:
+        """Take the RBAC verb (`get`, `patch`) on a resource away from everybody."""
+        with self._lock:
+            self._forbidden.add((verb, plural))
+
+    def fail_next(
+        self, what: int | str, *, times: int = 1, verb: str = "", plural: str = "", message: str = "injected", taken: bool = False
+    ) -> None:
+        """Answer the next `times` matching requests by a fault; see Fault. An empty verb or plural matches every one."""
+        with self._lock:
+            self._faults.extend([Fault(what=what, verb=verb, plural=plural, message=message, taken=taken)] * times)
+
+    def serve(self, request: Request) -> Answer:
+        """The answer to a request, remembered in `requests`. The HTTP handler calls it."""
+        with self._lock:
+            fault = self._fault_for(request)
+            status, value = self._carried_out(request) if fault is None or fault.taken else (0, {})
+            self.requests.append(replace(request, status=status))
+        if fault is None:
+            return status, "application/json", json.dumps(value).encode()
+        if fault.what == "hang":
+            self._closing.wait(_HANG_S)
+        return _spoilt(fault)
+
+    def _fault_for(self, request: Request) -> Fault | None:
+        for fault in self._faults:
+            if fault.verb in {"", request.verb} and (not fault.plural or f"/{fault.plural}/" in request.path):
+                self._faults.remove(fault)
+                return fault
+        return None
+
+    def _carried_out(self, request: Request) -> tuple[int, Json]:
+        try:
+            self._admit(request)
+            key = self._key(request)
+            shown = self._objects.shown(key)
+            if request.verb == "patch":
+                self._objects.merge(key, request.body, request.manager or "unknown")
+                shown = self._objects.shown(key)
+        except Refusal as refusal:
+            return refusal.status, _status(refusal.status, refusal.reason, str(refusal))
+        return HTTPStatus.OK, shown
+
+    def _admit(self, request: Request) -> None:
+        if self._token is not None and request.authorization != f"Bearer {self._token}":
+            raise Refusal(401, "Unauthorized", "Unauthorized")
+        if request.verb == "patch" and request.content_type != MERGE_PATCH:
+            raise Refusal(415, "UnsupportedMediaType", f"the body of the request was not in {MERGE_PATCH}")
+
+    def _key(self, request: Request) -> Key:
+        match request.path.strip("/").split("/"):
+            case ["apis", group, version, "namespaces", namespace, plural, name] if API_VERSIONS.get(plural) == f"{group}/{version}":
+                if (request.verb, plural) in self._forbidden:
+                    who = 'User "system:serviceaccount:forecaster:forecaster"'
+                    what = f'cannot {request.verb} resource "{plural}" in API group "{group}" in the namespace "{namespace}"'
+                    raise Refusal(403, "Forbidden", f'{plural}.{group} "{name}" is forbidden: {who} {what}')
+                return plural, namespace, name
+            case _:
+                raise Refusal(404, "NotFound", "the server could not find the requested resource")
+
+
+def _present(fields: Json) -> Json:
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def _spoilt(fault: Fault) -> Answer:
+    match fault.what:
+        case int(status):
+            return status, "application/json", json.dumps(_status(status, HTTPStatus(status).phrase, fault.message)).encode()
+        case "html":
+            return HTTPStatus.OK, "text/html", _HTML
+        case _:
+            return 0, "", b""
+
+
+def _status(code: int, reason: str, message: str) -> Json:
+    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "code": code}
+
+
+def _handler(api: KubeApi) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self._respond("get")
+
+        def do_PATCH(self) -> None:
+            self._respond("patch")
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name is http.server's
+            """Keep quiet: `requests` remembers."""
+
+        def _respond(self, verb: str) -> None:
+            url = urlsplit(self.path)
+            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            request = Request(
+                verb=verb,
+                path=url.path,
+                manager=parse_qs(url.query).get("fieldManager", [""])[0],
+                content_type=self.headers.get("Content-Type", ""),
+                authorization=self.headers.get("Authorization", ""),
+                body=json.loads(body) if body else {},
+            )
+            status, kind, content = api.serve(request)
+            if status:
+                self.send_response(status)
+                self.send_header("Content-Type", kind)
+                self.send_header("Content-Length", str(len(content)))
+                self.end_headers()
+                self.wfile.write(content)
+
+    return Handler
