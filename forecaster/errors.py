@@ -61,5 +61,9 @@ class ConfigRejected(ForecasterError):
     """The configuration cannot be used as it stands."""
 
 
+class PlanUnknown(ForecasterError):
+    """There is no plan of that name, or none that awaits a person."""
+
+
 class TraceRejected(ForecasterError):
     """A trace file cannot be replayed."""

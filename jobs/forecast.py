@@ -51,10 +51,24 @@ class Draft:
 
 def forecast_fleet(fleet: Fleet, now: datetime) -> tuple[Draft, ...]:
     """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError."""
-    drafts = tuple(Draft(member=member) for member in fleet.members)
-    drafts = _each(fleet, drafts, partial(fetch, fleet, now=now))
+    drafts = fetch_fleet(fleet, now)
     drafts = forecast(fleet, drafts, now)
     fleet.store.append_forecasts([(draft.name, issued) for draft in drafts for issued in draft.forecasts])
+    return plan_drafts(fleet, drafts, now)
+
+
+def fetch_fleet(fleet: Fleet, now: datetime) -> tuple[Draft, ...]:
+    """Only the first step: bring the history of every workload into the store."""
+    return _each(fleet, tuple(Draft(member=member) for member in fleet.members), partial(fetch, fleet, now=now))
+
+
+def plan_fleet(fleet: Fleet, now: datetime) -> tuple[Draft, ...]:
+    """Only the last steps: plan anew from the newest forecasts in the store, say after the policy changed."""
+    return plan_drafts(fleet, _each(fleet, tuple(Draft(member=member) for member in fleet.members), partial(recall, fleet, now=now)), now)
+
+
+def plan_drafts(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
+    """Plan, hold what changes the fleet too much, keep the plans, and let them inherit approvals."""
     drafts = _each(fleet, drafts, partial(plan_pools, now=now))
     drafts = hold_beyond_envelope(fleet, drafts, now)
     fleet.store.append_plans([made for draft in drafts for made in draft.plans])
@@ -106,6 +120,16 @@ def forecast_panel(
 ) -> tuple[Panel, tuple[Forecast | ForecasterError, ...]]:
     """One chunk, by model name, so that it can travel to another process."""
     return panel, forecast_chunk(panel, horizon, STANDARD_LEVELS, calendar, model(main), model(fallback))
+
+
+def recall(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """The newest forecasts of one instant that the store has and that still speak of `now`."""
+    span = Window(start=now - timedelta(seconds=fleet.horizon_s), end=now + timedelta(seconds=1))
+    kept = [f for s in LOAD_SIGNALS for f in fleet.store.forecasts(draft.name, s, span) if f.issued_at <= now < f.end]
+    newest = max((f.issued_at for f in kept), default=None)
+    if newest is None:
+        return replace(draft, problems=("there is no forecast to plan from; run `forecaster forecast` first",))
+    return replace(draft, forecasts=tuple(f for f in kept if f.issued_at == newest))
 
 
 def plan_pools(draft: Draft, now: datetime) -> Draft:

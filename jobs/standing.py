@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from forecaster.approval import APPROVALS_SPAN_S, InForce, PlanState, active_approvals, in_force, inherited_from
 from forecaster.decision import Ruling, RulingKind
+from forecaster.errors import PlanUnknown
 from forecaster.plan import Plan
 from forecaster.ports import Store
 from forecaster.series import Window
@@ -90,3 +91,20 @@ def _root(store: Store, workload: Workload, plan: Plan, rulings: tuple[Ruling, .
         if old.id in by_people and old.valid_until > now and inherited_from(plan, old, tolerance, now):
             return old, by_people[old.id]
     return None
+
+
+def judged_plans(store: Store, workload: Workload, plan_id: str | None, now: datetime) -> tuple[Plan, ...]:
+    """The plan of that id, or the newest waiting one of each pool. Raises PlanUnknown when there is none to judge."""
+    rulings = rulings_of(store, workload.name, now)
+    if plan_id is None:
+        states = [in_force(plans_near(store, workload.name, p.name, now, FAR_S), (), rulings, workload.policy, now) for p in workload.pools]
+        found = tuple(state.waiting for state in states if state.waiting is not None)
+        if not found:
+            raise PlanUnknown(f"{workload.name}: no plan awaits approval; `forecaster review {workload.name}` shows what is in force")
+        return found
+    named = [plan for p in workload.pools for plan in plans_near(store, workload.name, p.name, now, FAR_S) if plan.id == plan_id]
+    if not named:
+        raise PlanUnknown(
+            f"{workload.name}: there is no plan {plan_id!r} of the last two weeks; `forecaster review {workload.name}` names them"
+        )
+    return tuple(named)

@@ -2,7 +2,6 @@
 
 import logging
 import sys
-from datetime import datetime
 
 import structlog
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Literal
 
 from connectors.executors.serial import SerialExecutor
 from connectors.sources.csv import CsvConfig
@@ -16,14 +17,15 @@ from jobs.config.document import Config
 from jobs.config.workloads import WorkloadSection
 from jobs.fleet import Fleet, Member
 
+Rehearse = Literal["by-mode", "all", "none"]
 _SQLITE = "sqlite:///"
 
 
 @contextmanager
-def open_fleet(config: Config, folder: Path, *, dry_run: bool = False) -> Iterator[Fleet]:
+def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") -> Iterator[Fleet]:
     """The fleet of a configuration whose relative paths start at `folder`; its connections are closed at the end.
 
-    Targets of workloads in mode `observe`, and all of them in a dry run, are rehearsed: observed for real, never written. Raises
+    Rehearsed targets are observed for real and never written: those of workloads in mode `observe`, or all, or none. Raises
     ConfigRejected or StoreError.
     """
     with ExitStack() as closing:
@@ -41,7 +43,7 @@ def open_fleet(config: Config, folder: Path, *, dry_run: bool = False) -> Iterat
                     queries=section.queries(),
                     conditions=section.conditions(),
                     source=sources[section.source],
-                    targets=_targets(section, targets, dry_run=dry_run),
+                    targets=_targets(section, targets, rehearse=rehearse),
                 )
                 for section in config.workloads
             ),
@@ -64,10 +66,10 @@ def store_url(config: Config, folder: Path) -> str:
     return f"{_SQLITE}{folder / path}" if path else config.store
 
 
-def _targets(section: WorkloadSection, targets: dict[str, Target], *, dry_run: bool) -> dict[str, ScaleTarget]:
+def _targets(section: WorkloadSection, targets: dict[str, Target], *, rehearse: Rehearse) -> dict[str, ScaleTarget]:
     names = [target_name(target) for pool in section.pools for target in pool.targets]
-    rehearse = dry_run or section.policy.mode is Mode.OBSERVE
-    return {name: RecordingTarget(targets[name]) if rehearse else targets[name] for name in names}
+    recorded = rehearse == "all" or (rehearse == "by-mode" and section.policy.mode is Mode.OBSERVE)
+    return {name: RecordingTarget(targets[name]) if recorded else targets[name] for name in names}
 
 
 def _beside(source: SourceConfig, folder: Path) -> SourceConfig:

@@ -10,7 +10,7 @@ from jobs.cli.options import FAILED, USAGE
 
 app = typer.Typer(
     name="forecaster",
-    help="Replica floors in force one cold start before the load. Start with `forecaster demo`, or `forecaster init` and `forecaster check`.",
+    help="Replica floors in force one cold start before the load. Begin with `demo`, or `init` and `check`.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

@@ -31,7 +31,8 @@ AnyWorkload = Annotated[str | None, typer.Argument(metavar="[WORKLOAD]", help="O
 Reason = Annotated[str, typer.Option("--reason", "-m", metavar="TEXT", help="Why; it is kept with your name.")]
 Author = Annotated[str | None, typer.Option("--author", metavar="NAME", help="Who says so. Default: the user who runs the command.")]
 Until = Annotated[
-    str | None, typer.Option("--until", metavar="INSTANT|DURATION", help="When it ends, such as 2024-05-18T18:00:00Z or 2h. Default: never.")
+    str | None,
+    typer.Option("--until", metavar="INSTANT|DURATION", help="When it ends, such as 2024-05-18T18:00:00Z or 2h. Default: never."),
 ]
 DONE, FAILED, USAGE, PARTLY = 0, 1, 2, 3
 """Exit codes: done, failed, wrong usage or configuration, partly done (something failed or awaits a person)."""

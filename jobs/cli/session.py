@@ -15,7 +15,7 @@ from jobs.config.reading import config_path, read_config
 from jobs.config.scalars import duration_s
 from jobs.fleet import Fleet, Member
 from jobs.telemetry import start_logging
-from jobs.wiring import open_fleet, store_url
+from jobs.wiring import Rehearse, open_fleet, store_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +51,14 @@ class Session:
 
 
 @contextmanager
-def session(config: Path | None, now: str | None = None, *, dry_run: bool = False) -> Iterator[Session]:
+def session(config: Path | None, now: str | None = None, *, rehearse: Rehearse = "by-mode") -> Iterator[Session]:
     """Read the configuration, start the log, open the fleet; close it at the end. Raises ConfigRejected or StoreError."""
     path = config_path(config).resolve()
     document = read_config(path)
-    start_logging(document.log)
+    start_logging(document.log.model_copy(update={"level": "warning"}))  # what a command does stands on its stdout
     clock = SystemClock() if now is None else FixedClock(instant(now))
     with ExitStack() as closing:
-        fleet = closing.enter_context(open_fleet(document, path.parent, dry_run=dry_run))
+        fleet = closing.enter_context(open_fleet(document, path.parent, rehearse=rehearse))
         yield Session(path=path, config=document, clock=clock, fleet=fleet)
 
 

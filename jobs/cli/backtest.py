@@ -1,0 +1,1 @@
+"""The promise to a sceptic: what would have happened on the user's own history."""

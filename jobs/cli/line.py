@@ -1,0 +1,175 @@
+"""The commands that do the work: both halves of the line, whole or in part, once or for ever."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobs.cli.options import DONE, FAILED, PARTLY, ConfigFile, Json, Now, Output, OutputFormat
+
+if TYPE_CHECKING:
+    from jobs.apply import Cycle
+    from jobs.cli.session import Session
+    from jobs.forecast import Draft
+
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Observe for real, write nothing outside of our own store.")]
+
+
+def fetch(config: ConfigFile = None, now: Now = None) -> None:
+    """Bring history up to date in the store.
+
+    Example: forecaster fetch --config forecaster.yaml
+    """
+    from jobs.cli.session import session
+    from jobs.cli.show import say
+    from jobs.forecast import fetch_fleet
+
+    with session(config, now) as at, _alone(at, "forecast"):
+        drafts = fetch_fleet(at.fleet, at.now)
+        for draft in drafts:
+            for series in draft.histories:
+                days = series.measured_ratio * len(series) * series.step_s / 86_400
+                say(f"{draft.name}: {days:.1f} days of {series.signal} up to {series.end:%Y-%m-%d %H:%M} UTC")
+        _finish(_report(drafts), sum(not draft.problems for draft in drafts))
+
+
+def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = Output.TABLE, json: Json = False) -> None:
+    """Fetch, forecast and plan; print the daily peaks. What cron runs every hour.
+
+    Example: forecaster forecast
+    """
+    from jobs.cli.session import session
+    from jobs.cli.show import show
+    from jobs.cli.tables import peaks_table
+    from jobs.forecast import forecast_fleet
+
+    with session(config, now) as at, _alone(at, "forecast"):
+        drafts = forecast_fleet(at.fleet, at.now)
+        show(peaks_table(drafts), Output.JSON if json else output)
+        _finish(_report(drafts), _planned(drafts))
+
+
+def plan(config: ConfigFile = None, now: Now = None, output: OutputFormat = Output.TABLE, json: Json = False) -> None:
+    """Plan anew from the newest stored forecasts, say after a change of policy; print the floors.
+
+    Example: forecaster plan --json
+    """
+    from jobs.cli.session import session
+    from jobs.cli.show import show
+    from jobs.cli.tables import floors_table
+    from jobs.forecast import plan_fleet
+
+    with session(config, now) as at, _alone(at, "forecast"):
+        drafts = plan_fleet(at.fleet, at.now)
+        show(floors_table(drafts, at.now), Output.JSON if json else output)
+        _finish(_report(drafts), _planned(drafts))
+
+
+def apply(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, json: Json = False) -> None:
+    """Observe, correct, guard and write every floor once. What cron runs every minute.
+
+    Example: forecaster apply --dry-run
+    """
+    from jobs.apply import apply_fleet
+    from jobs.cli.session import session
+    from jobs.cli.show import show_json
+    from jobs.cli.tables import cycle_json
+
+    with session(config, now, rehearse="all" if dry_run else "by-mode") as at, _alone(at, "apply"):
+        cycles = apply_fleet(at.fleet, at.now)
+        if json:
+            show_json({"now": at.now, "workloads": [cycle_json(cycle) for cycle in cycles]})
+        else:
+            _print_sentences(cycles)
+        _finish(_troubles(cycles), _written(cycles))
+
+
+def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, json: Json = False) -> None:
+    """The whole line once, for cron: fetch, forecast, plan, correct, guard, apply, record.
+
+    Example: forecaster run --json
+    """
+    from jobs.apply import apply_fleet
+    from jobs.cli.session import session
+    from jobs.cli.show import show, show_json
+    from jobs.cli.tables import peaks_table, run_json
+    from jobs.forecast import forecast_fleet
+
+    with session(config, now, rehearse="all" if dry_run else "by-mode") as at, _alone(at, "forecast"), _alone(at, "apply"):
+        drafts = forecast_fleet(at.fleet, at.now)
+        cycles = apply_fleet(at.fleet, at.now)
+        if json:
+            show_json(run_json(at.fleet, cycles, at.now))
+        else:
+            show(peaks_table(drafts), Output.TABLE)
+            _print_sentences(cycles)
+        _finish([*_report(drafts), *_troubles(cycles)], min(_planned(drafts), _written(cycles)))
+
+
+def daemon(config: ConfigFile = None) -> None:
+    """Run both halves on schedule, and serve /healthz and /metrics.
+
+    SIGTERM ends it within 10 s; SIGHUP reads the configuration again and keeps the old one when the new one is bad.
+
+    Example: forecaster daemon --config /etc/forecaster/forecaster.yaml
+    """
+    from jobs.config.reading import config_path
+    from jobs.daemon import serve
+
+    serve(config_path(config).resolve())
+
+
+@contextmanager
+def _alone(at: "Session", half: str) -> Iterator[None]:
+    """Hold the lease of one half of the line; where another process has it, end at once with a sentence: it does the work."""
+    from connectors.leases.opening import open_lease
+    from jobs.cli.show import say
+
+    lease = open_lease(at.store_url, half)
+    if not lease.try_acquire():
+        say(f"another {half} run is at work on this store; nothing was done")
+        raise typer.Exit(DONE)
+    try:
+        yield
+    finally:
+        lease.release()
+
+
+def _report(drafts: tuple["Draft", ...]) -> list[str]:
+    """What a person must hear of a forecast run."""
+    problems = [f"{draft.name}: {problem}" for draft in drafts for problem in draft.problems]
+    waiting = [
+        f"{plan.workload}: {plan.id} awaits approval; `forecaster review {plan.workload}`, then `forecaster approve {plan.workload}`"
+        for draft in drafts
+        for plan in draft.waiting
+    ]
+    return problems + waiting
+
+
+def _troubles(cycles: tuple["Cycle", ...]) -> list[str]:
+    return [f"{cycle.workload}: {problem}" for cycle in cycles for problem in cycle.problems]
+
+
+def _planned(drafts: tuple["Draft", ...]) -> int:
+    return sum(bool(draft.plans) for draft in drafts)
+
+
+def _written(cycles: tuple["Cycle", ...]) -> int:
+    return sum(record.error is None for cycle in cycles for record in cycle.records)
+
+
+def _print_sentences(cycles: tuple["Cycle", ...]) -> None:
+    for cycle in cycles:
+        for record in cycle.records:
+            typer.echo(record.sentence)
+
+
+def _finish(problems: list[str], done: int) -> None:
+    """End with what went wrong on stderr, and the exit code that says whether anything was done all the same."""
+    from jobs.cli.show import say
+
+    for problem in problems:
+        say(f"forecaster: {problem}")
+    if problems:
+        raise typer.Exit(PARTLY if done else FAILED)

@@ -1,0 +1,1 @@
+"""The commands that one meets first: init, check, demo, migrate."""

@@ -1,0 +1,113 @@
+"""What the commands of the line print, as tables and as JSON."""
+
+from datetime import datetime, timedelta
+
+from forecaster.decision import CycleRecord
+from forecaster.plan import Floor, Plan
+from forecaster.units import DAY_S
+from jobs.apply import Cycle
+from jobs.cli.show import Table
+from jobs.fleet import Fleet
+from jobs.forecast import Draft
+from jobs.standing import rulings_of, standing
+
+PEAK_LEVELS = (0.5, 0.9, 0.95)
+
+
+def peaks_table(drafts: tuple[Draft, ...]) -> Table:
+    """Daily peaks of every forecast: the largest step mean of each local day at three levels, and when."""
+    rows = []
+    for draft in drafts:
+        for forecast in draft.forecasts:
+            for peak in forecast.daily_peaks:
+                at = draft.member.workload.calendar.local(peak.at)
+                values = (peak.at_level(level) for level in PEAK_LEVELS)
+                part = "" if _whole(peak.covers.length_s) else f" (from {draft.member.workload.calendar.local(peak.covers.start):%H:%M})"
+                day = f"{peak.day:%a %d %b}{part}"
+                rows.append((draft.name, f"{forecast.signal} ({forecast.signal.unit})", day, *values, f"{at:%H:%M %Z}", forecast.model))
+    columns = ("workload", "signal", "day", *(f"P{level * 100:g}" for level in PEAK_LEVELS), "peak at", "model")
+    return Table(title="Daily peaks", columns=columns, rows=tuple(rows), empty="no forecast was made")
+
+
+def _whole(length_s: float) -> bool:
+    return length_s >= DAY_S - 3_600  # the day on which clocks go forward is a whole one
+
+
+def floors_table(drafts: tuple[Draft, ...], now: datetime) -> Table:
+    """The floors of the next 24 hours, a row a run."""
+    rows = [
+        (
+            plan.workload,
+            plan.pool,
+            f"{calendar.local(floor.start):%a %H:%M}",
+            f"{calendar.local(floor.until):%a %H:%M %Z}",
+            floor.replicas,
+            why,
+        )
+        for draft in drafts
+        for calendar in (draft.member.workload.calendar,)
+        for plan in draft.plans
+        for floor in upcoming(plan, now)
+        for why in (floor.reason.detail,)
+    ]
+    columns = ("workload", "pool", "from", "until", "replicas", "why")
+    return Table(title="Floors of the next 24 hours", columns=columns, rows=tuple(rows), empty="no plan was made")
+
+
+def upcoming(plan: Plan, now: datetime, span_s: float = DAY_S) -> tuple[Floor, ...]:
+    """The floors of a plan that hold within the next `span_s`."""
+    return tuple(floor for floor in plan.floors if floor.until > now and floor.start < now + timedelta(seconds=span_s))
+
+
+def run_json(fleet: Fleet, cycles: tuple[Cycle, ...], now: datetime) -> dict[str, object]:
+    """What `run --json` prints."""
+    by_name = {cycle.workload: cycle for cycle in cycles}
+    workloads = []
+    for member in fleet.members:
+        rulings = rulings_of(fleet.store, member.workload.name, now)
+        plans = [standing(fleet.store, member.workload, pool.name, rulings, now)[0].plan for pool in member.workload.pools]
+        floors = [plan_json(plan) for plan in plans if plan is not None]
+        pools = [
+            {"name": pool.name, "floors": plan_json(plan) if plan is not None else []}
+            for pool, plan in zip(member.workload.pools, plans, strict=True)
+        ]
+        workloads.append(
+            {"name": member.workload.name, "floors": floors[0] if floors else [], "pools": pools}
+            | cycle_json(by_name[member.workload.name])
+        )
+    return {"now": now, "workloads": workloads}
+
+
+def plan_json(plan: Plan) -> list[dict[str, object]]:
+    """A plan's floors."""
+    return [{"from": floor.start, "until": floor.until, "replicas": floor.replicas} for floor in plan.floors]
+
+
+def cycle_json(cycle: Cycle) -> dict[str, object]:
+    """One workload's decisions; `decision` and `reasons` are those of its first target."""
+    decisions = [_decision_json(record) for record in cycle.records]
+    first = decisions[0] if decisions else None
+    return {
+        "name": cycle.workload,
+        "decision": first,
+        "reasons": first["reasons"] if first else [],
+        "decisions": decisions,
+        "problems": list(cycle.problems),
+    }
+
+
+def _decision_json(record: CycleRecord) -> dict[str, object]:
+    decision = record.decision
+    return {
+        "pool": decision.pool,
+        "target": decision.target,
+        "action": decision.action,
+        "floor": decision.floor,
+        "last": decision.last,
+        "valid_until": decision.valid_until,
+        "plan": decision.plan_id,
+        "written": record.applied.written if record.applied is not None else False,
+        "error": record.error,
+        "sentence": record.sentence,
+        "reasons": [{"code": r.code, "detail": r.detail, "before": r.before, "after": r.after} for r in decision.reasons],
+    }
