@@ -13,6 +13,8 @@ from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
 
 _ECHO_CHARS = 8  # a header value this long is worth hiding where a server echoes it; a tenant named "1" is not
 
+_NOT_CARRIED = "a header or the bearer token holds characters that HTTP cannot carry; write it in plain ASCII, on one line"
+
 
 class _Transient(Exception):
     """An answer worth another try; carries it for the case that it was the last."""
@@ -46,8 +48,10 @@ class Api:
             return self._retry(self._backoff, self._once, method, path, form)
         except _Transient as failure:
             return failure.answer
-        except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
-            raise Unusable(self.masked(f"the request cannot be sent: {error}")) from error
+        except httpx2.LocalProtocolError:
+            raise Unusable(_NOT_CARRIED) from None  # the library quotes the header
+        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+            raise Unusable(self.masked(f"the address cannot be asked: {error}")) from error
         except httpx2.TimeoutException as error:
             msg = f"no answer within {self._endpoint.timeout_s:g} s"
             raise Unreachable(msg) from error
@@ -103,8 +107,8 @@ def _client(endpoint: Endpoint) -> httpx2.Client:
             timeout=httpx2.Timeout(endpoint.timeout_s, pool=None),
             limits=httpx2.Limits(max_connections=endpoint.connections),
         )
-    except UnicodeEncodeError as error:
-        raise Unusable("a header or the bearer token holds characters that HTTP cannot carry; write it in ASCII") from error
+    except UnicodeEncodeError:
+        raise Unusable(_NOT_CARRIED) from None
 
 
 def _tls(endpoint: Endpoint) -> ssl.SSLContext | bool:

@@ -1,7 +1,7 @@
 """Every source there is: a row for its configuration and a case that opens it."""
 
 from datetime import datetime
-from typing import Annotated, Protocol, TypeAlias
+from typing import Annotated, Protocol, TypeAlias, assert_never
 
 from pydantic import Field
 
@@ -9,7 +9,10 @@ from connectors.sources.csv import CsvConfig, CsvSource
 from connectors.sources.prometheus import PrometheusConfig, PrometheusSource
 from forecaster.ports import MetricSource, Query
 
-SourceConfig: TypeAlias = Annotated[CsvConfig | PrometheusConfig, Field(discriminator="type")]
+SourceConfig: TypeAlias = Annotated[
+    CsvConfig | PrometheusConfig,
+    Field(discriminator="type", description="A system that load is read from; `type` says of which kind."),
+]
 
 
 class OpenedSource(MetricSource, Protocol):
@@ -29,3 +32,5 @@ def open_source(config: SourceConfig) -> OpenedSource:
             return CsvSource(config)
         case PrometheusConfig():
             return PrometheusSource(config)
+        case _:
+            assert_never(config)
