@@ -11,7 +11,7 @@ class FileLease:
     """A `forecaster.ports.Lease` by `flock` on a file, which stays where it is when the lease is given back.
 
     Raises StoreError when the file cannot be opened. The lock is no protection between machines that share a file system, and
-    neither is SQLite. A child made by a bare fork shares the lock; a program that is started does not.
+    neither is SQLite. A child made by a bare fork keeps the lock of a parent that is killed; a started program does not.
     """
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,8 @@ class FileLease:
     def release(self) -> None:
         """Give the lease back, if it is ours."""
         if self._file is not None:
-            os.close(self._file)  # and with it the lock
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # closing alone leaves it to a child that was forked a moment ago
+            os.close(self._file)
             self._file = None
 
     def _opened(self) -> int:

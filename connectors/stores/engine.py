@@ -1,5 +1,6 @@
 """Transactions on SQLite and PostgreSQL, and every way in which they fail as one sentence with its remedy."""
 
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,9 +34,8 @@ _SQLITE_REMEDIES = {
 _POSTGRES_REMEDIES = {  # what the server says in its own words, since a refused connection carries no code
     "password authentication failed": "refuses the user or password: correct them in store.url",
     "no password supplied": "asks for a password: add it to store.url",
-    "no pg_hba.conf entry": "admits no such user from this host: add it to pg_hba.conf",
-    'relation "': "lacks a table: run `forecaster migrate`",
-    "does not exist": "lacks the database or role: create it, or correct store.url",
+    r"no pg_hba\.conf entry": "admits no such user from this host: add it to pg_hba.conf",
+    '(database|role) ".*" does not exist': "lacks the database or the role: create it, or correct store.url",
     "too many clients": "has no connection left: raise max_connections, or try again",
     "Connection refused": "cannot be reached: start PostgreSQL, or correct the host and port in store.url",
     "could not translate host name": "cannot be reached: correct the host in store.url",
@@ -93,7 +93,7 @@ def alone(connection: Connection, name: str) -> None:
 
 def where(url: URL) -> str:
     """The address as people may see it: without the password."""
-    return f"the store {url.render_as_string(hide_password=True)}"
+    return f"the store {url.set(drivername=url.get_backend_name()).render_as_string(hide_password=True)}"
 
 
 def _sqlite(url: URL) -> Engine:
@@ -152,13 +152,11 @@ def _sentences(engine: Engine) -> Iterator[None]:
 def _refusal(url: URL, error: SQLAlchemyError) -> StoreError:
     origin = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(origin, sqlite3.Error):
-        said = getattr(origin, "sqlite_errorname", "")
-        remedies, fits = _SQLITE_REMEDIES, said.startswith
+        said, remedies = str(getattr(origin, "sqlite_errorname", "")), _SQLITE_REMEDIES
     else:
-        said = str(origin)
-        remedies, fits = _POSTGRES_REMEDIES, said.__contains__
+        said, remedies = str(origin), _POSTGRES_REMEDIES
     for sign, remedy in remedies.items():
-        if fits(sign):
+        if re.search(sign, said):
             return StoreError(f"{where(url)} {remedy}")
     first_line = next(iter(str(origin).splitlines()), type(origin).__name__)
     return StoreError(f"{where(url)} failed ({first_line}); nothing was half written: see its own log, then try again")
