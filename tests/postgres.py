@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -48,10 +49,9 @@ class Postgres:
             connection.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [database])
 
 
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Postgres]:
-    """A server without durability, since its data lives no longer than the tests."""
-    initdb, server = program("initdb", "postgresql"), program("postgres", "postgresql")
+@contextmanager
+def running(initdb: Path, server: Path) -> Iterator[Postgres]:
+    """A server without durability, since its data lives no longer than the block."""
     with tempfile.TemporaryDirectory(prefix="forecaster-postgres-") as directory:
         room = Path(directory)
         secret = room / "password"
@@ -64,12 +64,19 @@ def postgres() -> Iterator[Postgres]:
         port = free_port()
         process = _started(server, room, owner, port)
         try:
-            running = Postgres(port=port, serial=count())
-            _wait_until_ready(running, process, room)
-            yield running
+            postgres = Postgres(port=port, serial=count())
+            _wait_until_ready(postgres, process, room)
+            yield postgres
         finally:
             process.send_signal(signal.SIGQUIT)
             process.wait()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    """The server that all tests of this process share."""
+    with running(program("initdb", "postgresql"), program("postgres", "postgresql")) as server:
+        yield server
 
 
 @pytest.fixture
@@ -116,11 +123,11 @@ def _group(owner: str | None) -> int | None:
     return None if owner is None else pwd.getpwnam(owner).pw_gid
 
 
-def _wait_until_ready(running: Postgres, process: subprocess.Popen[bytes], room: Path) -> None:
+def _wait_until_ready(postgres: Postgres, process: subprocess.Popen[bytes], room: Path) -> None:
     deadline = time.monotonic() + _READY_WITHIN_S
     while True:
         try:
-            psycopg.connect(running.url("postgres")).close()
+            psycopg.connect(postgres.url("postgres")).close()
         except psycopg.OperationalError:
             assert process.poll() is None, (room / "log").read_text()
             assert time.monotonic() < deadline, (room / "log").read_text()
