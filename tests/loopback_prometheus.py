@@ -80,14 +80,14 @@ def in_turn(*behaviours: Behaviour | Reply) -> Behaviour:
 class LoopbackPrometheus:
     """The running double: `url`, what it was `asked`, and the `most_at_once` requests it held in flight."""
 
-    def __init__(self, behaviour: Behaviour, tls: ssl.SSLContext | None) -> None:
+    def __init__(self, behaviour: Behaviour, tls: ssl.SSLContext | None, port: int) -> None:
         self.asked: list[Asked] = []
         self.most_at_once = 0
         self._at_once = 0
         self._behaviour = behaviour
         self._lock = threading.Lock()
         self._closing = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self._server = ThreadingHTTPServer(("127.0.0.1", port), _handler(self))
         if tls is not None:
             self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
         self.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{self._server.server_port}"
@@ -118,9 +118,9 @@ class LoopbackPrometheus:
 
 
 @contextmanager
-def loopback_prometheus(behaviour: Behaviour | Reply, *, tls: ssl.SSLContext | None = None) -> Iterator[LoopbackPrometheus]:
-    """A double with that behaviour, over TLS if a context is given, for as long as the block lasts."""
-    double = LoopbackPrometheus(in_turn(behaviour), tls)
+def loopback_prometheus(behaviour: Behaviour | Reply, *, tls: ssl.SSLContext | None = None, port: int = 0) -> Iterator[LoopbackPrometheus]:
+    """A double with that behaviour, over TLS if a context is given, on a free port unless one is, for as long as the block lasts."""
+    double = LoopbackPrometheus(in_turn(behaviour), tls, port)
     try:
         yield double
     finally:

@@ -2,15 +2,20 @@
 
 import base64
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from threading import Lock
+from typing import Literal, TypeAlias
 
 import httpx2
 import stamina
 
 from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
 
+Method: TypeAlias = Literal["GET", "POST"]
+
+_CONNECT_S = 5  # a machine that is there takes a connection at once, however long it thinks about the answer
 _ECHO_CHARS = 8  # a header value this long is worth hiding where a server echoes it; a tenant named "1" is not
 
 _NOT_CARRIED = "a header or the bearer token holds characters that HTTP cannot carry; write it in plain ASCII, on one line"
@@ -26,11 +31,17 @@ class _Transient(Exception):
 
 
 class Api:
-    """A client of one endpoint, safe to call from several threads. Raises Unusable when the endpoint's files cannot be read."""
+    """A client of one endpoint, safe to call from several threads. Raises Unusable when the endpoint's files cannot be read.
+
+    While nobody takes connections there, one request at a time finds out whether that is still so, and all others are told at once:
+    thousands of them must not wait in turn for a server that is gone.
+    """
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._client = _client(endpoint)
+        self._down: str | None = None
+        self._scout = Lock()
         self._retry = stamina.RetryingCaller(
             attempts=endpoint.attempts,
             timeout=2 * endpoint.timeout_s,
@@ -39,24 +50,21 @@ class Api:
             wait_jitter=endpoint.retry_wait_s,
         )
 
-    def send(self, method: Literal["GET", "POST"], path: str, form: Mapping[str, str]) -> Answer:
+    def send(self, method: Method, path: str, form: Mapping[str, str]) -> Answer:
         """The answer to a form: the last one after transient failures, whatever its status. Redirects are not followed.
 
         Raises Unreachable when the last attempt brought no answer, Unusable when the request cannot be sent.
         """
+        once = partial(self._once, method, path, form)
+        down = self._down
+        if down is None:
+            return self._final(partial(self._retry, self._backoff, once))
+        if not self._scout.acquire(blocking=False):
+            raise Unreachable(down)
         try:
-            return self._retry(self._backoff, self._once, method, path, form)
-        except _Transient as failure:
-            return failure.answer
-        except httpx2.LocalProtocolError:
-            raise Unusable(_NOT_CARRIED) from None  # the library quotes the header
-        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
-            raise Unusable(self.masked(f"the address cannot be asked: {error}")) from error
-        except httpx2.TimeoutException as error:
-            msg = f"no answer within {self._endpoint.timeout_s:g} s"
-            raise Unreachable(msg) from error
-        except httpx2.HTTPError as error:
-            raise Unreachable(self.masked(_cause(error))) from error
+            return self._final(once)
+        finally:
+            self._scout.release()
 
     def masked(self, text: str) -> str:
         """The text without any secret of this endpoint, for servers that echo what they were sent."""
@@ -68,7 +76,29 @@ class Api:
         """Let go of connections."""
         self._client.close()
 
-    def _once(self, method: Literal["GET", "POST"], path: str, form: Mapping[str, str]) -> Answer:
+    def _final(self, ask: Callable[[], Answer]) -> Answer:
+        """What comes of a request in the end; remembers whether anybody takes connections."""
+        down = None
+        try:
+            return ask()
+        except _Transient as failure:
+            return failure.answer
+        except httpx2.LocalProtocolError:
+            raise Unusable(_NOT_CARRIED) from None  # the library quotes the header
+        except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
+            raise Unusable(self.masked(f"the address cannot be asked: {error}")) from error
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            down = "nobody takes the connection" if isinstance(error, httpx2.ConnectTimeout) else self.masked(_cause(error))
+            raise Unreachable(down) from error
+        except httpx2.TimeoutException as error:
+            msg = f"no answer within {self._endpoint.timeout_s:g} s"
+            raise Unreachable(msg) from error
+        except httpx2.HTTPError as error:
+            raise Unreachable(self.masked(_cause(error))) from error
+        finally:
+            self._down = down
+
+    def _once(self, method: Method, path: str, form: Mapping[str, str]) -> Answer:
         headers = self._authorization()
         match method:
             case "GET":
@@ -104,7 +134,7 @@ def _client(endpoint: Endpoint) -> httpx2.Client:
             auth=endpoint.basic,
             verify=_tls(endpoint),
             # no limit on the wait for a free connection: it is our own queue
-            timeout=httpx2.Timeout(endpoint.timeout_s, pool=None),
+            timeout=httpx2.Timeout(endpoint.timeout_s, connect=min(_CONNECT_S, endpoint.timeout_s), pool=None),
             limits=httpx2.Limits(max_connections=endpoint.connections),
         )
     except UnicodeEncodeError:

@@ -20,9 +20,10 @@ class Endpoint:
     """An HTTP API and how to speak to it.
 
     base_url: without credentials; paths are appended to it. bearer_file is read at every request, since mounted tokens
-    rotate. basic: user and password. ca_file: the only authority trusted, None = the system's. timeout_s: longest wait for a
-    connection or for the next bytes. connections: most requests in flight at once. attempts: most tries of one request; none
-    begins later than 2 x timeout_s after the first. retry_wait_s: wait before the second try, doubled at each, at most tenfold.
+    rotate. basic: user and password. ca_file: the only authority trusted, None = the system's. timeout_s: longest wait for
+    the next bytes of an answer; a connection must be taken within 5 s of it. connections: most requests in flight at once.
+    attempts: most tries of one request; none begins later than 2 x timeout_s after the first. retry_wait_s: wait before the
+    second try, doubled at each, at most tenfold.
     """
 
     base_url: str

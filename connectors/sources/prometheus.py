@@ -72,8 +72,8 @@ class PrometheusConfig(BaseModel):
     timeout_s: float = Field(
         default=30,
         gt=0,
-        description="Seconds to wait for a connection or for more of an answer; the server is told to give up after as long. Default 30: a "
-        "week of minutes over many series takes several seconds on a busy server.",
+        description="Seconds to wait for more of an answer; the server is told to give up after as long, and a connection must be taken "
+        "within 5 s of it. Default 30: a week of minutes over many series takes several seconds on a busy server.",
     )
     attempts: int = Field(
         default=4,

@@ -1,8 +1,9 @@
 """The HTTP client against a loopback server: what it sends, when it tries again, and what it never tells."""
 
+import socket
 import ssl
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -121,6 +122,47 @@ class TestWhenItTriesAgain:
             assert double.most_at_once <= 2
 
 
+@contextmanager
+def full_house() -> Iterator[socket.socket]:
+    """A listening socket that takes no further connection: whoever comes waits."""
+    with socket.socket() as door, socket.socket() as first, socket.socket() as second:
+        door.bind(("127.0.0.1", 0))
+        door.listen(0)
+        for visitor in (first, second):
+            visitor.setblocking(False)  # noqa: FBT003  # the signature is the library's
+            visitor.connect_ex(door.getsockname())
+        yield door
+
+
+class TestWhenNobodyIsThere:
+    def test_one_request_finds_out_and_the_others_are_told_at_once(self) -> None:
+        with full_house() as door, ThreadPoolExecutor(2) as pool:
+            url = f"http://127.0.0.1:{door.getsockname()[1]}"
+            with opened(Endpoint(base_url=url, timeout_s=1.5, attempts=1)) as api:
+                with pytest.raises(Unreachable, match="nobody takes the connection"):
+                    api.send("POST", "path", {})
+                both = [pool.submit(api.send, "POST", "path", {}) for _ in range(2)]
+                told, finding_out = wait(both, return_when=FIRST_COMPLETED)
+                assert (len(told), len(finding_out)) == (1, 1)
+                assert isinstance(told.pop().exception(), Unreachable)
+                assert isinstance(finding_out.pop().exception(), Unreachable)
+
+    def test_a_server_that_is_back_is_noticed_by_the_next_request(self) -> None:
+        port = free_port()
+        with opened(Endpoint(base_url=f"http://127.0.0.1:{port}", attempts=1)) as api:
+            for _ in range(2):
+                with pytest.raises(Unreachable):
+                    api.send("POST", "path", {})
+            with loopback_prometheus(OK, port=port):
+                assert [api.send("POST", "path", {}).status for _ in range(2)] == [200, 200]
+
+    def test_a_slow_answer_does_not_count_as_nobody_there(self) -> None:
+        with loopback_prometheus(in_turn(NEVER, OK)) as double, opened(Endpoint(base_url=double.url, timeout_s=0.3, attempts=1)) as api:
+            with pytest.raises(Unreachable, match="no answer"):
+                api.send("POST", "path", {})
+            assert api.send("POST", "path", {}).status == 200
+
+
 @pytest.fixture(scope="module")
 def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
@@ -150,7 +192,7 @@ class TestTls:
             sent(double, attempts=1)
 
     @pytest.mark.parametrize("with_ca", [True, False])
-    def test_the_check_can_be_switched_off(self, tmp_path: Path, server: Certificate, with_ca: bool) -> None:  # noqa: FBT001
+    def test_the_check_can_be_switched_off(self, tmp_path: Path, server: Certificate, with_ca: bool) -> None:
         ca_file = Authority(tmp_path, "another").ca_file if with_ca else None
         with loopback_prometheus(OK, tls=tls(server)) as double:
             assert sent(double, verify_tls=False, ca_file=ca_file).status == 200
