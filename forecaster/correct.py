@@ -135,13 +135,13 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
     recent = load[measured][ends[measured] > ends[measured[-1]] - max(RECENT_S, live.step_s)]
     span = ends > epoch_s(now) - max(DEVIATION_S, live.step_s)
     ratio = _ratio(load[span], _expected(demands[-1:], live)[span], live.step_s, quiet)
-    lull_ratio, lull_need = _lull(load + quiet, _expected(demands, live) + quiet, live.step_s, policy.blend)
+    lull_ratio, lull_load = _lull(load, _expected(demands, live), live.step_s, quiet, policy.blend)
     return SignalLook(
         signal=live.signal,
         need=float(recent.mean()) / carry,
         ratio=ratio,
         lull_ratio=lull_ratio,
-        lull_need=lull_need / carry,
+        lull_need=lull_load / carry,
     )
 
 
@@ -167,9 +167,9 @@ def _expected(demands: tuple[Demand, ...], live: Series) -> Floats:
     return expected
 
 
-def _lull(load: Floats, expected: Floats, step_s: int, blend: Blend) -> tuple[float, float]:
+def _lull(load: Floats, expected: Floats, step_s: int, quiet: float, blend: Blend) -> tuple[float, float]:
     """How far a floor may have decayed, 0..1, and the lull's largest load. An unmeasured bucket ends the lull."""
-    low = load < blend.decay_ratio * expected
+    low = load + quiet < blend.decay_ratio * (expected + quiet)
     last = int(np.flatnonzero(~np.isnan(load))[-1])
     breaks = np.flatnonzero(~low[: last + 1])
     first = int(breaks[-1]) + 1 if breaks.size else 0

@@ -78,7 +78,8 @@ class Observation:
 class Decision:
     """One floor for one target at one instant, never without a reason.
 
-    floor: replicas. last: the floor decided before, None at adoption. since: the instant from which this floor has stood.
+    floor: replicas. wanted: what was asked for before hold, limits and bounds. last: the floor decided before, None at adoption.
+    since: the instant from which this floor has stood.
     valid_until: when the floor on the object is dead unless it is renewed. plan_id: the plan that was followed, if any.
     """
 
@@ -88,6 +89,7 @@ class Decision:
     target: str
     action: Action
     floor: int
+    wanted: int
     last: int | None
     since: datetime
     valid_until: datetime

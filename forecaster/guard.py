@@ -6,7 +6,7 @@ are a floor under all of them. Then hold, `hold_when` and the step limits slow t
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -25,7 +25,8 @@ from forecaster.workload import Policy
 class Case:
     """All that a decision rests on.
 
-    recent: the decisions for this target in force over the last `hold_s`, oldest first, in the present mode; empty at adoption.
+    recent: the decisions for this target in force over the last `hold_s`, oldest first, in the present mode, led by the last one
+    before that span; empty at adoption. A decision stands for every instant until the next one.
     conditions: the `hold_when` queries over the last `hold_when_expiry_s`.
     """
 
@@ -56,12 +57,13 @@ def guard(case: Case) -> Decision:
     paused = case.seen.paused or paused_by(case.rulings, case.now)
     if paused is not None:
         return _paused(case, paused)
-    floor, reasons = _wanted(case)
+    wanted, reasons = _wanted(case)
+    floor = wanted
     for step in (_second_writer, _hold_when, _hold, _step_limits, _bounds):
         floor, more = step(case, floor)
         reasons += more
     since = case.recent[-1].since if case.recent and case.recent[-1].floor == floor else case.now
-    return _decision(case, Action.SET, floor, since, tuple(reasons))
+    return replace(_decision(case, Action.SET, floor, since, tuple(reasons)), wanted=wanted)
 
 
 def bounds_of(policy: Policy, seen: Seen) -> tuple[int, int | None]:
@@ -95,6 +97,7 @@ def _decision(case: Case, action: Action, floor: int, since: datetime, reasons: 
         target=case.seen.target,
         action=action,
         floor=floor,
+        wanted=floor,
         last=case.recent[-1].floor if case.recent else None,
         since=since,
         # without a plan the floor is renewed by the hour, so that it outlives us by one to two
@@ -181,11 +184,11 @@ def _hold_when(case: Case, floor: int) -> tuple[int, list[Reason]]:
 
 
 def _hold(case: Case, floor: int) -> tuple[int, list[Reason]]:
-    """A floor stays for `hold_s` before it is lowered: the highest of that span."""
-    held = max((d.floor for d in case.recent), default=floor)
-    if held <= floor:
+    """A floor is lowered when nothing has asked for it during `hold_s`: the highest that stood and was wanted within that span."""
+    held = max((min(d.wanted, d.floor) for d in case.recent), default=floor)
+    if held <= floor or case.policy.hold_s == 0:
         return floor, []
-    detail = f"{held} stood within the last {case.policy.hold_s / MINUTE_S:g} min"
+    detail = f"{held} was wanted within the last {case.policy.hold_s / MINUTE_S:g} min"
     return held, [Reason(code=Code.HOLD, detail=detail, before=floor, after=held)]
 
 

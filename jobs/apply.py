@@ -151,8 +151,18 @@ def _news(fleet: Fleet, cycle: Cycle, now: datetime) -> Iterator[CycleRecord]:
 
 
 def _matter(record: CycleRecord) -> tuple[object, ...]:
-    """What makes a record news: all but its instant and the live figures in its words."""
+    """What makes a record news: all but its instant and the live figures in its words. Hold needs to know every change of `wanted`."""
     decision = record.decision
     codes = tuple(reason.code for reason in decision.reasons)
     written = record.applied is not None and record.applied.written
-    return record.mode, decision.action, decision.floor, decision.plan_id, decision.valid_until, codes, record.error is None, written
+    return (
+        record.mode,
+        decision.action,
+        decision.floor,
+        decision.wanted,
+        decision.plan_id,
+        decision.valid_until,
+        codes,
+        record.error is None,
+        written,
+    )

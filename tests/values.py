@@ -100,6 +100,7 @@ def decided(floor: int, *, at: datetime, since: datetime | None = None) -> Decis
         target="recording:chat",
         action=Action.SET,
         floor=floor,
+        wanted=floor,
         last=None,
         since=since or at,
         valid_until=at + timedelta(days=1),

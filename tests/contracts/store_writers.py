@@ -60,6 +60,7 @@ def floor_record(number: int, target: str, floor: int) -> CycleRecord:
         target=target,
         action=Action.LEAVE,
         floor=floor,
+        wanted=floor,
         last=floor,
         since=at,
         valid_until=at,
