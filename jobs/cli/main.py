@@ -5,7 +5,7 @@ import sys
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, line, rulings, setup, views
+from jobs.cli import backtest, demo, line, rulings, setup, views
 from jobs.cli.options import FAILED, USAGE
 
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 app.command("init")(setup.init)
 app.command("check")(setup.check)
-app.command("demo")(setup.demo)
+app.command("demo")(demo.demo)
 app.command("fetch")(line.fetch)
 app.command("forecast")(line.forecast)
 app.command("plan")(line.plan)

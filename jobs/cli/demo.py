@@ -1,0 +1,47 @@
+"""`forecaster demo`."""
+
+from pathlib import Path
+
+import typer
+
+from jobs.cli.options import Output
+
+
+def demo() -> None:
+    """Run the main job on a real trace in this folder, without any server, and leave a configuration to play with.
+
+    Example: mkdir try && cd try && forecaster demo
+    """
+    from jobs.apply import apply_fleet
+    from jobs.cli.chart import plan_chart
+    from jobs.cli.session import session
+    from jobs.cli.show import say, show
+    from jobs.cli.tables import floors_table, peaks_table
+    from jobs.clock import SystemClock
+    from jobs.demonstration import lay_out
+    from jobs.forecast import forecast_fleet
+
+    folder = Path.cwd()
+    lay_out(folder, SystemClock().now())
+    say("One week of a production LLM service's traffic (Azure 2024, Microsoft, CC-BY 4.0), moved to end tomorrow.\n")
+    with session(folder / "forecaster.yaml") as at:
+        drafts = forecast_fleet(at.fleet, at.now)
+        show(peaks_table(drafts), Output.TABLE)
+        show(floors_table(drafts, at.now), Output.TABLE)
+        for draft in drafts:
+            for plan in draft.plans:
+                typer.echo(plan_chart(plan, draft.member.workload.calendar, at.now))
+        cycles = apply_fleet(at.fleet, at.now)
+        for cycle in cycles:
+            for record in cycle.records:
+                typer.echo(record.sentence)
+    say(_NEXT)
+
+
+_NEXT = """
+forecaster.yaml, demo-trace.csv and forecaster.db are in this folder now. Next:
+  forecaster review chat      tomorrow's peak against the past, with a chart
+  forecaster explain chat     how the floor of this minute came about
+  forecaster run --json       the whole line once, as cron would run it
+  forecaster backtest --csv demo-trace.csv     what floors would have saved on this week
+  forecaster init my.yaml     a commented configuration for your own Prometheus and HPA"""
