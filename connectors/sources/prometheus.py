@@ -1,6 +1,6 @@
 """Load from any server that speaks Prometheus' HTTP API: Prometheus itself, Thanos, Mimir, Cortex, VictoriaMetrics."""
 
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 from connectors.http.endpoint import Endpoint
 from connectors.sources.promql import Labels, RangeApi, Samples, Span
 from connectors.sources.readings import Readings, factor, series_of
-from forecaster.errors import SourceRejected
+from forecaster.errors import SourceRejected, SourceUnavailable
 from forecaster.ports import Query
 from forecaster.series import Floats, Series, Window
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, epoch_s, floor_to, iso
@@ -194,7 +194,7 @@ class PrometheusSource:
         return f"{query.expression!r} gives one series, measured in {measured.size} of the last 60 minutes, the last {value}"
 
     def close(self) -> None:
-        """Let go of connections and drop waiting queries; one in flight ends by itself."""
+        """Let go of connections and drop waiting queries. Who still asks, or asks later, is told SourceUnavailable."""
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._api.close()
 
@@ -226,9 +226,13 @@ class PrometheusSource:
     def _samples(self, expression: str, span: Span) -> Floats | None:
         """Times and values of the one series that matches, shape (k, 2); None when none does, SourceRejected when several do."""
         found: dict[Labels, Samples] = {}
-        for lines in self._pool.map(partial(self._api.read, expression), span.cut(self._config.max_points)):
-            for line in lines:
-                found.setdefault(line.labels, []).extend(line.values)
+        try:
+            for lines in self._pool.map(partial(self._api.read, expression), span.cut(self._config.max_points)):
+                for line in lines:
+                    found.setdefault(line.labels, []).extend(line.values)
+        except (RuntimeError, CancelledError) as error:  # what pool and client raise after close, as when the configuration is reloaded
+            msg = f"Prometheus at {self._config.url} was closed while it was asked; it is asked again next time"
+            raise SourceUnavailable(msg) from error
         if len(found) > 1:
             msg = f"Prometheus at {self._config.url} has {_difference(tuple(found))} for {expression!r}: {_REMEDY}"
             raise SourceRejected(msg)

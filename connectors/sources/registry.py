@@ -22,7 +22,7 @@ class OpenedSource(MetricSource, Protocol):
         """One sentence on what a query answers as of `now`. Raises what `fetch` raises, and SourceRejected when nothing matches."""
 
     def close(self) -> None:
-        """Let go of connections. A closed source answers no more."""
+        """Let go of connections and of what was read. Done once, at the end."""
 
 
 def open_source(config: SourceConfig) -> OpenedSource:

@@ -126,7 +126,7 @@ class TestWhatIsRefused:
             (b'timestamp,value\n"2024-05-12T00:00Z,1\n', "trace.csv is not a CSV file in UTF-8"),
             (b"\x7fELF\x02\x01\x01\x00\xff\xfe\x00\n\x00", "trace.csv is not a CSV file in UTF-8"),
             ("timestamp,value\n".encode("utf-16"), "trace.csv is not a CSV file in UTF-8"),
-            (gzip.compress(f"timestamp,value\n{ROW}\n{NEXT}\n".encode())[:-12], "trace.csv is a broken gzip file"),
+            (gzip.compress(f"timestamp,value\n{ROW}\n{NEXT}\n".encode(), mtime=0)[:-12], "trace.csv is a broken gzip file"),
             (b"\x1f\x8b nothing of the kind", "trace.csv is a broken gzip file"),
         ],
     )

@@ -1,5 +1,7 @@
 """The Prometheus source against servers and proxies that fail, refuse, or answer something else."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -90,3 +92,25 @@ def test_a_server_that_takes_no_post_is_asked_by_get_from_then_on() -> None:
 def test_a_missing_authority_file_is_refused_when_the_source_is_asked_and_not_when_it_is_opened(tmp_path: Path) -> None:
     with opened("https://127.0.0.1", ca_file=tmp_path / "ca.pem") as source, pytest.raises(SourceRejected, match=r"ca_file .*ca\.pem"):
         source.fetch(QUERY, HOUR, 60)
+
+
+def test_a_source_that_was_closed_is_unavailable() -> None:
+    with loopback_prometheus(ramp) as double, opened(double.url) as source:
+        source.fetch(QUERY, HOUR, 60)
+        source.close()
+        with pytest.raises(SourceUnavailable, match="was closed while it was asked"):
+            source.fetch(QUERY, HOUR, 60)
+
+
+def test_a_source_that_is_closed_while_it_waits_is_unavailable() -> None:
+    arrived = threading.Event()
+
+    def silent(_: Asked) -> Reply:
+        arrived.set()
+        return Reply(never=True)
+
+    with loopback_prometheus(silent) as double, ThreadPoolExecutor(1) as pool, opened(double.url, timeout_s=1, attempts=2) as source:
+        answer = pool.submit(source.fetch, QUERY, HOUR, 60)
+        arrived.wait(timeout=20)
+        source.close()
+        assert isinstance(answer.exception(), SourceUnavailable)
