@@ -8,7 +8,8 @@ from functools import partial
 
 import structlog
 
-from forecaster.correct import correct, look
+from forecaster.approval import InForce
+from forecaster.correct import Correction, correct, look
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
 from forecaster.errors import ForecasterError, SourceError, StoreError, TargetConflict, TargetError
 from forecaster.explain import sentence
@@ -17,6 +18,7 @@ from forecaster.ports import Query, ScaleTarget
 from forecaster.series import Series, Window, empty_series
 from forecaster.units import HOUR_S, MINUTE_S, floor_to
 from forecaster.workload import Mode, Pool
+from jobs.failure import Failure, failure
 from jobs.fleet import Fleet, Member
 from jobs.standing import rulings_of, standing
 
@@ -26,12 +28,37 @@ log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Basis:
+    """What the decisions for one pool rested on: the plan in force, and live load against it."""
+
+    pool: str
+    in_force: InForce
+    correction: Correction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
-    """One workload in one apply cycle. problems: one sentence for each thing that failed, empty when all went well."""
+    """One workload in one apply cycle. seen: the targets as they were before a write. failures: empty when all went well."""
 
     workload: str
     records: tuple[CycleRecord, ...]
-    problems: tuple[str, ...]
+    failures: tuple[Failure, ...]
+    bases: tuple[Basis, ...] = ()
+    seen: tuple[Seen, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """One sentence for each thing that failed."""
+        return tuple(failed.sentence for failed in self.failures)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One target in one cycle: what was seen last, what was decided and written, and why a write failed."""
+
+    seen: Seen
+    record: CycleRecord
+    error: TargetError | None
 
 
 def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
@@ -45,28 +72,35 @@ def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
 def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
     """One workload, from live load to written floors: one look at the load, one plan a pool, one decision a target."""
     workload, policy = member.workload, member.workload.policy
-    observation, problems = observe(member, now)
+    observation, failures = observe(member, now)
     rulings = rulings_of(fleet.store, workload.name, now)
-    records = []
+    bases, turns = [], []
     for pool in workload.pools:
         in_force, plans = standing(fleet.store, workload, pool.name, rulings, now)
         followed = tuple(
             p.demand for p in plans if p.demand is not None and (in_force.plan is None or p.issued_at <= in_force.plan.issued_at)
         )
         correction = correct(in_force.plan, look(observation, followed, pool, policy), policy)
+        bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))
         case = partial(Case, now=now, workload=workload.name, pool=pool.name, policy=policy, in_force=in_force, correction=correction)
         for name in pool.targets:
             recent = recent_decisions(fleet, member, pool, name, now)
             decide = partial(case, recent=recent, rulings=rulings, conditions=observation.conditions)
             try:
-                records.append(apply_target(member.targets[name], decide, policy.mode, now))
+                turns.append(apply_target(member.targets[name], decide, policy.mode, now))
             except TargetError as error:
-                problems.append(f"{name} was not observed: {error}")
-    problems += [f"{record.decision.target}: {record.error}" for record in records if record.error is not None]
-    return Cycle(workload=workload.name, records=tuple(records), problems=tuple(problems))
+                failures.append(failure("apply", error, f"{name} was not observed: {error}"))
+    failures += [failure("apply", turn.error, f"{turn.seen.target}: {turn.error}") for turn in turns if turn.error is not None]
+    return Cycle(
+        workload=workload.name,
+        records=tuple(turn.record for turn in turns),
+        failures=tuple(failures),
+        bases=tuple(bases),
+        seen=tuple(turn.seen for turn in turns),
+    )
 
 
-def apply_target(target: ScaleTarget, decide: partial[Case], mode: Mode, now: datetime) -> CycleRecord:
+def apply_target(target: ScaleTarget, decide: partial[Case], mode: Mode, now: datetime) -> Turn:
     """Observe, decide, write, say; an object that changed in between is observed and decided on once more."""
     seen = target.observe(now)
     decision = guard(decide(seen=seen))
@@ -76,11 +110,12 @@ def apply_target(target: ScaleTarget, decide: partial[Case], mode: Mode, now: da
         seen = target.observe(now)
         decision = guard(decide(seen=seen))
         applied, error = _written_or_error(target, decision, seen)
-    except TargetError as failure:
-        applied, error = None, str(failure)
-    return CycleRecord(
-        at=now, mode=mode, decision=decision, applied=applied, error=error, sentence=sentence(decision, mode, applied, error)
-    )
+    except TargetError as refused:
+        applied, error = None, refused
+    said = None if error is None else str(error)
+    told = sentence(decision, mode, applied, said)
+    record = CycleRecord(at=now, mode=mode, decision=decision, applied=applied, error=said, sentence=told)
+    return Turn(seen=seen, record=record, error=error)
 
 
 def write(target: ScaleTarget, decision: Decision, seen: Seen) -> Applied | None:
@@ -94,29 +129,29 @@ def write(target: ScaleTarget, decision: Decision, seen: Seen) -> Applied | None
             return None
 
 
-def _written_or_error(target: ScaleTarget, decision: Decision, seen: Seen) -> tuple[Applied | None, str | None]:
+def _written_or_error(target: ScaleTarget, decision: Decision, seen: Seen) -> tuple[Applied | None, TargetError | None]:
     try:
         return write(target, decision, seen), None
-    except TargetError as failure:
-        return None, str(failure)
+    except TargetError as refused:
+        return None, refused
 
 
-def observe(member: Member, now: datetime) -> tuple[Observation, list[str]]:
+def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
     """Live load and conditions up to the last whole minute; what cannot be had is unknown, with its sentence."""
     policy, end = member.workload.policy, floor_to(now, MINUTE_S)
-    problems: list[str] = []
+    failures: list[Failure] = []
 
     def fetched(query: Query, span_s: float) -> Series:
         window = Window(start=floor_to(end - timedelta(seconds=span_s), MINUTE_S), end=end)
         try:
             return member.source.fetch(query, window, MINUTE_S)
         except SourceError as error:
-            problems.append(f"live {query.signal} is unknown: {error}")
+            failures.append(failure("fetch", error, f"live {query.signal} is unknown: {error}"))
             return empty_series(query.signal, window, MINUTE_S)
 
     live = tuple(fetched(query, policy.blend.live_span_s) for query in member.queries)
     conditions = tuple((name, fetched(query, policy.hold_when_expiry_s)) for name, query in member.conditions)
-    return Observation(at=now, live=live, conditions=conditions), problems
+    return Observation(at=now, live=live, conditions=conditions), failures
 
 
 def recent_decisions(fleet: Fleet, member: Member, pool: Pool, target: str, now: datetime) -> tuple[Decision, ...]:
@@ -137,7 +172,7 @@ def _guarded(fleet: Fleet, member: Member, now: datetime) -> Cycle:
     except Exception as error:  # the wall between workloads: whatever breaks one must not stop the others
         if not isinstance(error, ForecasterError):
             log.exception("apply", workload=member.workload.name)
-        return Cycle(workload=member.workload.name, records=(), problems=(str(error) or type(error).__name__,))
+        return Cycle(workload=member.workload.name, records=(), failures=(failure("apply", error),))
 
 
 def _news(fleet: Fleet, cycle: Cycle, now: datetime) -> Iterator[CycleRecord]:
