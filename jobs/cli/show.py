@@ -3,47 +3,112 @@
 import csv
 import io
 import json
+import math
+import numbers
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
+from typing import TYPE_CHECKING
 
+from forecaster.units import iso
 from jobs.cli.options import Output
 
-_PIPE_WIDTH = 200
-"""Columns of a table that nobody watches: wide enough not to cut names."""
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from forecaster.calendar import Calendar
+
+_PIPE_WIDTH = 10_000
+"""Columns of a table that nobody watches: no name is ever cut, and every row is one line to grep."""
+_PROSE_WIDTH = 24
+"""Columns that a cell of text can do with: beyond, it goes on in the next line."""
+_GAP = 3
+"""Columns between two columns of a table."""
+_COLOURS = {"[▁-█]+": "cyan", "░+": "blue", "[⠁-⣿]+": "bold yellow", "[┤│└┬─]+": "dim"}
+"""Of a chart's glyphs; it reads without them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A value that people read otherwise than programs: `words` on the terminal and in Markdown, `value` in CSV and JSON."""
+
+    value: object
+    words: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Rows under named columns. A column whose values are all numbers is set right. None = not known, printed as nothing, null in JSON."""
+    """Rows under named columns. None = not known, printed as nothing, null in JSON.
+
+    A column of numbers is set right. keys: the columns as programs call them, by default their names in snake case. named_by: so
+    many of the first columns say what a row is about; they are repeated where a terminal is too narrow for all columns at once.
+    """
 
     title: str
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
     empty: str = "nothing to show"
+    keys: tuple[str, ...] = ()
+    named_by: int = 1
+
+
+def percent(ratio: float | None, *, signed: bool = False) -> Cell | None:
+    """A ratio as percent, `signed` for a change."""
+    if ratio is None or not math.isfinite(ratio):
+        return None
+    rounded = round(ratio * 100, 1)
+    digits = 1 if abs(rounded) < 10 else 0  # noqa: PLR2004 - two digits say enough of a share
+    return Cell(value=ratio, words=f"{rounded:{'+' if signed and rounded else ''},.{digits}f} %")
+
+
+def change(replicas: int | None) -> Cell | None:
+    """A difference in replicas, with its sign."""
+    return None if replicas is None else Cell(value=replicas, words=f"{replicas:+,d}" if replicas else "0")
+
+
+def moment(at: datetime | None, calendar: "Calendar", form: str = "%a %d %b %H:%M") -> Cell | None:
+    """An instant: local time for people, UTC for programs."""
+    return None if at is None else Cell(value=at, words=f"{calendar.local(at):{form}}")
 
 
 def show(table: Table, output: Output) -> None:
     """Print a table to stdout."""
+    keys = table.keys or tuple(name.lower().replace(" ", "_") for name in table.columns)
     match output:
         case Output.TABLE:
             _print_rich(table)
         case Output.JSON:
-            show_json([dict(zip(table.columns, row, strict=True)) for row in table.rows])
+            show_json([dict(zip(keys, (_bare(value) for value in row), strict=True)) for row in table.rows])
         case Output.CSV:
             text = io.StringIO()
             writer = csv.writer(text, lineterminator="\n")
-            writer.writerow(table.columns)
-            writer.writerows([_text(value) for value in row] for row in table.rows)
+            writer.writerow(keys)
+            writer.writerows([_plain(_bare(value)) for value in row] for row in table.rows)
             sys.stdout.write(text.getvalue())
         case Output.MARKDOWN:
             sys.stdout.write("".join(f"| {' | '.join(line)} |\n" for line in _markdown(table)))
 
 
 def show_json(data: Mapping[str, object] | Sequence[object]) -> None:
-    """Print data as JSON, instants in ISO 8601."""
-    sys.stdout.write(json.dumps(data, indent=2, default=_text, allow_nan=False) + "\n")
+    """Print data as strict JSON: instants in ISO 8601, what is no finite number as null."""
+    sys.stdout.write(json.dumps(_strict(data), indent=2, allow_nan=False) + "\n")
+
+
+def show_chart(chart: str) -> None:
+    """Print a chart to stdout: in colour on a terminal that has it, in ASCII where nothing else can be written."""
+    from rich.text import Text
+
+    from jobs.cli.canvas import ascii_of
+
+    try:
+        chart.encode(sys.stdout.encoding or "ascii")
+    except UnicodeEncodeError:
+        chart = ascii_of(chart)
+    text = Text(chart)
+    for glyphs, style in _COLOURS.items():
+        text.highlight_regex(glyphs, style)
+    terminal().print(text, soft_wrap=True)
 
 
 def say(sentence: str) -> None:
@@ -51,35 +116,122 @@ def say(sentence: str) -> None:
     sys.stderr.write(sentence + "\n")
 
 
-def _text(value: object) -> str:
+def number(value: float) -> str:
+    """A number for people: three digits that count, whole from a thousand on."""
+    return f"{value:,.0f}" if abs(value) >= 999.5 else f"{value:.3g}"  # noqa: PLR2004 - from here on .3g rounds to 1e+03
+
+
+def terminal() -> "Console":
+    """Where people read: as wide as their terminal, without an end where nobody watches; colour only where it can be seen."""
+    from rich.console import Console
+
+    return Console(highlight=False) if sys.stdout.isatty() else Console(width=_PIPE_WIDTH, highlight=False)
+
+
+def _strict(data: object) -> object:
+    match data:
+        case Mapping():
+            return {str(key): _strict(value) for key, value in data.items()}
+        case str() | bool() | None:
+            return data
+        case numbers.Integral():
+            return int(data)
+        case numbers.Real():
+            return float(data) if math.isfinite(data) else None
+        case Sequence():
+            return [_strict(value) for value in data]
+        case _:
+            return _plain(data)
+
+
+def _bare(value: object) -> object:
+    """What programs get of a cell."""
+    return value.value if isinstance(value, Cell) else value
+
+
+def _plain(value: object) -> str:
+    """A value as a program reads it back: no thousands separators, six digits that count."""
     match value:
         case None:
             return ""
         case datetime():
-            return value.isoformat(timespec="seconds").replace("+00:00", "Z")
+            return iso(value)
+        case date():
+            return value.isoformat()
         case float():
-            return f"{value:,.4g}" if abs(value) < 10_000 else f"{value:,.0f}"  # noqa: PLR2004 - four digits, then whole numbers
+            return f"{value:.6g}" if math.isfinite(value) else ""
         case _:
             return str(value)
 
 
+def _text(value: object) -> str:
+    """A value as a person reads it."""
+    match value:
+        case Cell():
+            return value.words
+        case bool():
+            return "yes" if value else "no"
+        case int():
+            return f"{value:,d}"
+        case float():
+            return number(value) if math.isfinite(value) else ""
+        case _:
+            return _plain(value)
+
+
+def _numeric(table: Table) -> list[bool]:
+    """Which columns hold numbers only."""
+    bare = [[_bare(value) for value in row] for row in table.rows]
+    return [all(row[i] is None or isinstance(row[i], int | float) for row in bare) for i in range(len(table.columns))]
+
+
 def _markdown(table: Table) -> list[list[str]]:
-    return [list(table.columns), ["---"] * len(table.columns), *([_text(value).replace("|", "\\|") for value in row] for row in table.rows)]
+    rule = ["---:" if right and table.rows else "---" for right in _numeric(table)]
+    return [list(table.columns), rule, *([" ".join(_text(v).replace("|", "\\|").split()) for v in row] for row in table.rows)]
 
 
 def _print_rich(table: Table) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as RichTable
+    from rich.text import Text
 
-    console = Console() if sys.stdout.isatty() else Console(width=_PIPE_WIDTH)
+    console = terminal()
     if not table.rows:
         console.print(f"{table.title}: {table.empty}", markup=False)
         return
-    rich = RichTable(title=table.title, box=box.SIMPLE_HEAD, title_justify="left")
-    for i, name in enumerate(table.columns):
-        numbers = all(row[i] is None or isinstance(row[i], int | float) for row in table.rows)
-        rich.add_column(name, justify="right" if numbers else "left", overflow="fold")
+    console.print(Text(table.title, style="bold"))
+    for columns in _fitting(table, console.width):
+        _print_columns(table, columns, console)
+
+
+def _fitting(table: Table, width: int) -> list[list[int]]:
+    """The columns in as few groups as fit the width, each led by those that name the row."""
+    need = [_least_width(table, i, right=right) + _GAP for i, right in enumerate(_numeric(table))]
+    names = list(range(table.named_by))
+    groups = [names[:]]
+    for i in range(table.named_by, len(table.columns)):
+        if len(groups[-1]) > len(names) and sum(need[j] for j in (*groups[-1], i)) > width:
+            groups.append(names[:])
+        groups[-1].append(i)
+    return groups
+
+
+def _least_width(table: Table, i: int, *, right: bool) -> int:
+    natural = max(len(table.columns[i]), *(len(_text(row[i])) for row in table.rows))
+    return natural if right or i < table.named_by else min(natural, max(_PROSE_WIDTH, len(table.columns[i])))
+
+
+def _print_columns(table: Table, columns: list[int], console: "Console") -> None:
+    from rich import box
+    from rich.console import JustifyMethod
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    rich = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    numeric = _numeric(table)
+    for i in columns:
+        justify: JustifyMethod = "right" if numeric[i] else "left"
+        whole = numeric[i] or i < table.named_by
+        least = min(_least_width(table, i, right=numeric[i]), console.width - _GAP) if whole else None
+        rich.add_column(table.columns[i], justify=justify, overflow="fold", min_width=least)
     for row in table.rows:
-        rich.add_row(*(_text(value).replace("[", "\\[") for value in row))
+        rich.add_row(*(Text(_text(row[i])) for i in columns))
     console.print(rich)
