@@ -71,7 +71,7 @@ def test_a_fresh_file_is_migrated_on_first_opening_and_kept_for_the_next(tmp_pat
 def test_a_path_may_be_relative_or_hold_a_percent_sign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "50% off").mkdir()
-    for url in ("sqlite:///here.db", "sqlite:///50%25 off/here.db"):
+    for url in ("sqlite:///here.db", "sqlite:///50% off/here.db"):
         open_store(url).close()
     assert (tmp_path / "here.db").exists()
 
