@@ -20,8 +20,10 @@ from forecaster.envelope import enveloped
 from forecaster.errors import ForecasterError, SourceError, StoreError
 from forecaster.forecast import STANDARD_LEVELS, Forecast, Horizon
 from forecaster.plan import Plan, plan
+from forecaster.reasons import Code
 from forecaster.series import LOAD_SIGNALS, Panel, Series, Signal, Window, panel_of
 from forecaster.units import HOUR_S, floor_to
+from jobs.failure import Failure, failure
 from jobs.fleet import Fleet, Member
 from jobs.standing import inherit_approvals, plans_near, rulings_of
 
@@ -34,19 +36,24 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """One workload on its way down the line. problems: one sentence for each thing that failed; it goes on with what it has."""
+    """One workload on its way down the line. failures: what went wrong so far; it goes on with what it has."""
 
     member: Member
     histories: tuple[Series, ...] = ()
     forecasts: tuple[Forecast, ...] = ()
     plans: tuple[Plan, ...] = ()
     waiting: tuple[Plan, ...] = ()
-    problems: tuple[str, ...] = ()
+    failures: tuple[Failure, ...] = ()
 
     @property
     def name(self) -> str:
         """The workload's name."""
         return self.member.workload.name
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """One sentence for each thing that failed."""
+        return tuple(failed.sentence for failed in self.failures)
 
 
 def forecast_fleet(fleet: Fleet, now: datetime) -> tuple[Draft, ...]:
@@ -80,7 +87,7 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     name, member = draft.name, draft.member
     end = floor_to(now, member.step_s)
     span = Window(start=floor_to(end - timedelta(seconds=fleet.history_s), member.step_s), end=end)
-    histories, problems = [], []
+    histories, failures = [], []
     for query in (q for q in member.queries if q.signal in LOAD_SIGNALS):
         known = fleet.store.history(name, query.signal, span, member.step_s)
         try:
@@ -88,9 +95,9 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
             fleet.store.append_history(name, fresh)
             known = fleet.store.history(name, query.signal, span, member.step_s)
         except SourceError as error:
-            problems.append(f"{query.signal} was not fetched, older history is used: {error}")
+            failures.append(failure("fetch", error, f"{query.signal} was not fetched, older history is used: {error}"))
         histories.append(prepare(known, now, fleet.history_s))
-    return replace(draft, histories=tuple(histories), problems=(*draft.problems, *problems))
+    return replace(draft, histories=tuple(histories), failures=(*draft.failures, *failures))
 
 
 def forecast(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
@@ -109,7 +116,7 @@ def forecast(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Dr
         replace(
             draft,
             forecasts=tuple(r for r in issued[draft.name] if isinstance(r, Forecast)),
-            problems=(*draft.problems, *(str(r) for r in issued[draft.name] if isinstance(r, ForecasterError))),
+            failures=(*draft.failures, *(failure("forecast", r) for r in issued[draft.name] if isinstance(r, ForecasterError))),
         )
         for draft in drafts
     )
@@ -128,22 +135,26 @@ def recall(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     kept = [f for s in LOAD_SIGNALS for f in fleet.store.forecasts(draft.name, s, span) if f.issued_at <= now < f.end]
     newest = max((f.issued_at for f in kept), default=None)
     if newest is None:
-        return replace(draft, problems=("there is no forecast to plan from; run `forecaster forecast` first",))
+        missing = Failure(
+            verb="plan", error=Code.PLAN_MISSING, sentence="there is no forecast to plan from; run `forecaster forecast` first"
+        )
+        return replace(draft, failures=(missing,))
     return replace(draft, forecasts=tuple(f for f in kept if f.issued_at == newest))
 
 
 def plan_pools(draft: Draft, now: datetime) -> Draft:
     """Demand and plan of every pool that a forecast and a capacity speak of; a pool without is reported, never guessed."""
-    plans, problems = [], []
+    plans, failures = [], []
     workload = draft.member.workload
     for pool in workload.pools if draft.forecasts else ():
         needed = demand(draft.forecasts, pool, workload.policy)
         if needed is None:
             signals = ", ".join(f.signal for f in draft.forecasts)
-            problems.append(f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section")
+            sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
+            failures.append(Failure(verb="plan", error=Code.NO_CAPACITY, sentence=sentence))
         else:
             plans.append(plan(needed, workload, pool, now))
-    return replace(draft, plans=tuple(plans), problems=(*draft.problems, *problems))
+    return replace(draft, plans=tuple(plans), failures=(*draft.failures, *failures))
 
 
 def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
@@ -176,7 +187,7 @@ def _each(fleet: Fleet, drafts: tuple[Draft, ...], step: Callable[[Draft], Draft
         except Exception as error:  # the wall between workloads: whatever breaks one must not stop the others
             if not isinstance(error, ForecasterError):
                 log.exception("forecast", workload=draft.name)
-            return replace(draft, problems=(*draft.problems, str(error) or type(error).__name__))
+            return replace(draft, failures=(*draft.failures, failure("forecast", error)))
 
     with ThreadPoolExecutor(max_workers=fleet.workers) as pool:
         return tuple(pool.map(guarded, drafts))
