@@ -1,4 +1,4 @@
-"""One AWS service behind boto3: opened at first use, every failure of one type. Credentials come from boto3's own chain."""
+"""AWS behind boto3: opened at first use, every failure of one type. Credentials come from boto3's own chain."""
 
 import threading
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from forecaster.errors import ForecasterError
 
 if TYPE_CHECKING:
+    from boto3.session import Session
     from botocore.client import BaseClient
 
 Json: TypeAlias = dict[str, Any]
@@ -34,47 +35,54 @@ class AwsFailed(ForecasterError):
         self.answer = answer
 
 
-class AwsService:
-    """The client of one service, shared by threads. Throttled and unanswered calls are tried 3 times by boto3's standard retry."""
+class AwsAccount:
+    """The services of one account in one region, shared by threads. Throttled and unanswered calls are tried 3 times by boto3.
 
-    def __init__(self, service: str, connection: AwsConnection) -> None:
-        self._service = service
+    That is safe for what we write: tags are set, not added to, and boto3 gives an update of a node group one token for all its tries.
+    """
+
+    def __init__(self, connection: AwsConnection) -> None:
         self._connection = connection
         self._lock = threading.Lock()
-        self._client: BaseClient | None = None
+        self._session: Session | None = None
+        self._clients: dict[str, BaseClient] = {}
 
-    def call(self, operation: str, **parameters: object) -> Json:
-        """The answer to an operation named as boto3 names its method. Raises AwsFailed."""
+    def call(self, service: str, operation: str, **parameters: object) -> Json:
+        """The answer of a service (`eks`) to an operation named as boto3 names its method. Raises AwsFailed."""
         from botocore.exceptions import BotoCoreError, ClientError  # noqa: PLC0415  # boto3 takes 0.1 s to import
+        from botocore.parsers import ResponseParserError  # noqa: PLC0415
 
-        action = f"{self._service}:{operation.title().replace('_', '')}"
+        action = f"{service}:{operation.title().replace('_', '')}"
         try:
-            answer: Json = getattr(self._opened(), operation)(**parameters)
+            answer: Json = getattr(self._opened(service), operation)(**parameters)
         except ClientError as error:
             told = error.response["Error"]
             raise AwsFailed(action=action, code=told["Code"], answer=told.get("Message") or told["Code"]) from error
-        except BotoCoreError as error:
+        except (BotoCoreError, ResponseParserError, ValueError) as error:  # an endpoint that is no URL, or answers like a proxy
             raise AwsFailed(action=action, code=_local_code(error), answer=str(error)) from error
         return answer
 
-    def _opened(self) -> "BaseClient":
+    def _opened(self, service: str) -> "BaseClient":
+        """The client of a service. Sessions are no matter for threads, and a second one would read 0.1 s of endpoints again."""
+        from boto3.session import Session  # noqa: PLC0415
+
         with self._lock:
-            if self._client is None:
-                self._client = _open(self._service, self._connection)
-            return self._client
+            if self._session is None:
+                self._session = Session(region_name=self._connection.region, profile_name=self._connection.profile)
+            if service not in self._clients:
+                self._clients[service] = _client(self._session, service, self._connection.endpoint_url)
+            return self._clients[service]
 
 
-def _open(service: str, connection: AwsConnection) -> "BaseClient":
-    from boto3.session import Session  # noqa: PLC0415
+def _client(session: "Session", service: str, endpoint_url: str | None) -> "BaseClient":
     from botocore.config import Config  # noqa: PLC0415
 
-    session = Session(region_name=connection.region, profile_name=connection.profile)
     patience = Config(
         connect_timeout=_TIMEOUT_S,
         read_timeout=_TIMEOUT_S,
         retries={"mode": "standard", "total_max_attempts": _ATTEMPTS},
     )
-    client: BaseClient = session.client(service, endpoint_url=connection.endpoint_url, config=patience)  # type: ignore[call-overload]  # boto3-stubs knows literal names only
+    client: BaseClient = session.client(service, endpoint_url=endpoint_url, config=patience)  # type: ignore[call-overload]  # boto3-stubs knows literal names only
     return client
 
 

@@ -160,15 +160,19 @@ def _fill(configuration: "Configuration", connection: KubeConnection) -> None:
         if connection.token is not None:
             configuration.api_key = {"authorization": f"Bearer {connection.token.get_secret_value()}"}
     elif connection.kubeconfig is not None or connection.context is not None or _default_kubeconfig_exists():
-        path = str(connection.kubeconfig) if connection.kubeconfig is not None else None
+        # named here, since the client looks at $KUBECONFIG only once, when it is imported
+        path = str(connection.kubeconfig) if connection.kubeconfig is not None else _default_kubeconfig()
         config.load_kube_config(config_file=path, context=connection.context, client_configuration=configuration)
     else:
         config.load_incluster_config(client_configuration=configuration)
 
 
+def _default_kubeconfig() -> str:
+    return os.environ.get("KUBECONFIG") or "~/.kube/config"
+
+
 def _default_kubeconfig_exists() -> bool:
-    places = os.environ.get("KUBECONFIG", "~/.kube/config").split(os.pathsep)
-    return any(Path(place).expanduser().exists() for place in places if place)
+    return any(Path(place).expanduser().exists() for place in _default_kubeconfig().split(os.pathsep) if place)
 
 
 def _object(verb: str, ref: ObjectRef, body: bytes, server: str) -> Json:

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel, to_pascal
 
-from connectors.aws import AwsConnection, AwsFailed, AwsService, Json
+from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
 from connectors.targets.marks import OURS, Marks, floor_mark, read_marks, written_marks
 from connectors.targets.taken import below_ceiling, floor_taken, is_ours, original_taken
 from forecaster.decision import Applied, Decision, Seen
@@ -86,11 +86,10 @@ class EksNodegroupTarget:
     behind the node group; `ready` and `pending` are None where those cannot be read.
     """
 
-    def __init__(self, config: EksNodegroupConfig, eks: AwsService, autoscaling: AwsService) -> None:
+    def __init__(self, config: EksNodegroupConfig, aws: AwsAccount) -> None:
         self.name = nodegroup_name(config)
         self._config = config
-        self._eks = eks
-        self._autoscaling = autoscaling
+        self._aws = aws
 
     def observe(self, now: datetime) -> Seen:
         """The node group as it stands, its limits included: people change them while we run."""
@@ -144,15 +143,15 @@ class EksNodegroupTarget:
             if nodes != group.scaling_config.min_size:
                 self._tag(group, floor_mark(group.scaling_config.min_size, nodes))
                 self._resized(group, nodes)
-            self._call(self._eks, "untag_resource", resourceArn=group.nodegroup_arn, tagKeys=list(OURS))
+            self._call("untag_resource", resourceArn=group.nodegroup_arn, tagKeys=list(OURS))
         return applied
 
     def _resized(self, group: "_Nodegroup", nodes: int) -> bool:
         """Raise minimum and desired together, or lower the minimum alone. False: accepted, but an update under way shows the old size."""
         size = {"minSize": nodes}
-        if nodes > self._desired(group):
-            size["desiredSize"] = nodes
-        self._call(self._eks, "update_nodegroup_config", **self._address, scalingConfig=size)
+        if nodes > group.scaling_config.desired_size:
+            size["desiredSize"] = max(nodes, self._asked_for(group))
+        self._call("update_nodegroup_config", **self._address, scalingConfig=size)
         after = self._describe().scaling_config.min_size
         if after not in {nodes, group.scaling_config.min_size}:
             msg = f"minSize of {self.name} became {after} while we wrote {nodes}: somebody else writes it, observe again"
@@ -160,12 +159,12 @@ class EksNodegroupTarget:
         return after == nodes
 
     def _tag(self, group: "_Nodegroup", tags: dict[str, str]) -> None:
-        self._call(self._eks, "tag_resource", resourceArn=group.nodegroup_arn, tags=tags)
+        self._call("tag_resource", resourceArn=group.nodegroup_arn, tags=tags)
 
-    def _desired(self, group: "_Nodegroup") -> int:
-        """Nodes asked for. The cluster autoscaler asks the Auto Scaling group, and EKS hears of it later: the larger one counts."""
+    def _asked_for(self, group: "_Nodegroup") -> int:
+        """Nodes that the Auto Scaling groups were asked for: the cluster autoscaler asks them, and EKS hears of it later."""
         fleet = self._fleet(group)
-        return max(group.scaling_config.desired_size, 0 if fleet is None else fleet.desired)
+        return 0 if fleet is None else fleet.desired
 
     def _unchanged(self, seen: Seen) -> "_Nodegroup":
         group = self._describe()
@@ -175,7 +174,7 @@ class EksNodegroupTarget:
         return group
 
     def _describe(self) -> "_Nodegroup":
-        answer = self._call(self._eks, "describe_nodegroup", **self._address)
+        answer = self._call("describe_nodegroup", **self._address)
         try:
             return _Nodegroup.model_validate(answer.get("nodegroup"))
         except ValidationError as error:
@@ -189,7 +188,7 @@ class EksNodegroupTarget:
         if not names:
             return None
         try:
-            answer = self._autoscaling.call("describe_auto_scaling_groups", AutoScalingGroupNames=names)
+            answer = self._aws.call("autoscaling", "describe_auto_scaling_groups", AutoScalingGroupNames=names)
             groups = [_AutoScalingGroup.model_validate(group) for group in answer["AutoScalingGroups"]]
         except (AwsFailed, ValidationError):
             return None
@@ -205,9 +204,9 @@ class EksNodegroupTarget:
     def _address(self) -> dict[str, str]:
         return {"clusterName": self._config.cluster, "nodegroupName": self._config.nodegroup}
 
-    def _call(self, service: AwsService, operation: str, **parameters: object) -> Json:
+    def _call(self, operation: str, **parameters: object) -> Json:
         try:
-            return service.call(operation, **parameters)
+            return self._aws.call("eks", operation, **parameters)
         except AwsFailed as failed:
             raise _target_error(failed, self.name) from failed
 

@@ -5,7 +5,7 @@ from typing import Annotated, Protocol, TypeAlias, assert_never
 
 from pydantic import Field
 
-from connectors.aws import AwsConnection, AwsService
+from connectors.aws import AwsAccount, AwsConnection
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
 from connectors.targets.eks_nodegroup import EksNodegroupConfig, EksNodegroupTarget, nodegroup_name
@@ -54,8 +54,7 @@ def _open(config: TargetConfig, clients: "_Clients") -> Target:
         case KubernetesHpaConfig():
             return KubernetesHpaTarget(config, clients.cluster(config.cluster))
         case EksNodegroupConfig():
-            eks, autoscaling = (clients.aws(service, config.connection) for service in ("eks", "autoscaling"))
-            return EksNodegroupTarget(config, eks, autoscaling)
+            return EksNodegroupTarget(config, clients.account(config.connection))
         case _:
             assert_never(config)
 
@@ -65,10 +64,10 @@ class _Clients:
 
     def __init__(self) -> None:
         self._clusters: dict[KubeConnection, Cluster] = {}
-        self._services: dict[tuple[str, AwsConnection], AwsService] = {}
+        self._accounts: dict[AwsConnection, AwsAccount] = {}
 
     def cluster(self, connection: KubeConnection) -> Cluster:
         return self._clusters.setdefault(connection, Cluster(connection))
 
-    def aws(self, service: str, connection: AwsConnection) -> AwsService:
-        return self._services.setdefault((service, connection), AwsService(service, connection))
+    def account(self, connection: AwsConnection) -> AwsAccount:
+        return self._accounts.setdefault(connection, AwsAccount(connection))
