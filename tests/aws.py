@@ -1,6 +1,6 @@
 """moto's own HTTP server of AWS on loopback, spoken to by boto3, with the three things that moto leaves out of EKS.
 
-    with Aws() as aws:                                   # set AWS_ENV in the environment of whoever asks it
+    with aws_to_ask() as aws:                            # or Aws() with AWS_ENV in the environment of whoever asks it
         aws.add_nodegroup("prod", "gpu", minimum=1, desired=2, maximum=10)
         ...                                              # a target with region REGION and `endpoint_url: aws.url`
         assert aws.size("prod", "gpu") == {"minSize": 4, "desiredSize": 4, "maxSize": 10}
@@ -14,13 +14,15 @@ import io
 import json
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPConnection
 from typing import Any, Self, TypeAlias
 from urllib.parse import parse_qs, urlencode
 
+import pytest
 from moto.autoscaling.models import autoscaling_backends
 from moto.eks.models import eks_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
@@ -109,6 +111,10 @@ class Aws:
         group.tags.update(tags or {})
         group.status = status or group.status
 
+    def delete_nodegroup(self, cluster: str, name: str) -> None:
+        """Delete the node group."""
+        del eks_backends[ACCOUNT][REGION].clusters[cluster].nodegroups[name]
+
     def fail_next(self, operation: str, code: str, *, status: int = 400, times: int = 1, taken: bool = False) -> None:
         """Answer the next `times` requests for `operation` (`DescribeNodegroup`) by an error code."""
         self._faults.extend([Fault(operation=operation, code=code, status=status, taken=taken)] * times)
@@ -144,14 +150,14 @@ class Aws:
         fault = next((fault for fault in self._faults if fault.operation == operation), None)
         if fault is not None:
             self._faults.remove(fault)
-            if not fault.taken:
-                return _error(start, fault.code, fault.status)
-        answer = self._carried_out(operation, environ, body, start)
-        return answer if fault is None else _error(start, fault.code, fault.status)
+            if fault.taken:
+                self._carried_out(operation, environ, body, _unheard)
+            return _error(start, operation, fault.code, fault.status)
+        return self._carried_out(operation, environ, body, start)
 
     def _carried_out(self, operation: str, environ: Json, body: bytes, start: Started) -> Iterable[bytes]:
         if operation == "UpdateNodegroupConfig" and (refusal := self._refusal(environ["PATH_INFO"], json.loads(body))):
-            return _error(start, "InvalidParameterException", HTTPStatus.BAD_REQUEST, refusal)
+            return _error(start, operation, "InvalidParameterException", HTTPStatus.BAD_REQUEST, refusal)
         if operation in {"TagResource", "UntagResource"}:
             self._tag(environ, body)
             answer: Iterable[bytes] = _json(start, HTTPStatus.OK, {})
@@ -181,6 +187,15 @@ class Aws:
             tags.pop(key, None)
 
 
+@contextmanager
+def aws_to_ask() -> Iterator[Aws]:
+    """The server, and its credentials in the environment of this process meanwhile."""
+    with pytest.MonkeyPatch.context() as environment, Aws() as aws:
+        for name, value in AWS_ENV.items():
+            environment.setenv(name, value)
+        yield aws
+
+
 def _operation(method: str, path: str, body: bytes) -> str:
     match (method, path.strip("/").split("/")):
         case "GET", ["clusters", _, "node-groups", _]:
@@ -195,7 +210,14 @@ def _operation(method: str, path: str, body: bytes) -> str:
             return parse_qs(body.decode(errors="replace")).get("Action", [path])[0]
 
 
-def _error(start: Started, code: str, status: int, message: str = "injected") -> Iterable[bytes]:
+def _unheard(status: str, headers: list[tuple[str, str]]) -> None:
+    """Where the beginning of an answer goes that is lost."""
+
+
+def _error(start: Started, operation: str, code: str, status: int, message: str = "injected") -> Iterable[bytes]:
+    if operation == "DescribeAutoScalingGroups":  # the query protocol answers in XML
+        start(f"{int(status)} {HTTPStatus(status).phrase}", [("Content-Type", "text/xml")])
+        return [f"<ErrorResponse><Error><Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>".encode()]
     return _json(start, status, {"__type": code, "message": message, "Message": message}, ("x-amzn-ErrorType", code))
 
 

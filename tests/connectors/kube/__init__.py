@@ -1,0 +1,1 @@
+"""The one client of the Kubernetes API against its loopback double."""

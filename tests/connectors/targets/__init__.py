@@ -1,0 +1,1 @@
+"""Targets against counterparts that answer over HTTP."""

@@ -1,0 +1,57 @@
+"""docs/targets.md against the code: what it shows can be used, and every kind, mark and permission stands in it."""
+
+import re
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from pydantic import TypeAdapter
+
+from connectors.aws import AwsAccount
+from connectors.targets.marks import OURS, PAUSED
+from connectors.targets.registry import TargetConfig
+from forecaster import errors
+from tests.aws import Aws
+from tests.connectors.targets.subjects import EksSubject, HpaSubject, let_go, stand
+from tests.kube_api import KubeApi
+
+PAGE = (Path(__file__).parents[3] / "docs" / "targets.md").read_text(encoding="utf-8")
+CONFIGS: TypeAdapter[TargetConfig] = TypeAdapter(TargetConfig)
+FENCES = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+EXAMPLES = [fence for fence in FENCES if fence.startswith("- type:")]
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_every_example_is_a_configuration(example: str) -> None:
+    (document,) = yaml.safe_load(example)
+    CONFIGS.validate_python(document)
+
+
+def test_every_kind_has_its_example() -> None:
+    kinds = {kind.model_fields["type"].annotation for kind in get_args(get_args(TargetConfig)[0])}
+    assert {yaml.safe_load(example)[0]["type"] for example in EXAMPLES} == {name for kind in kinds for name in get_args(kind)}
+
+
+@pytest.mark.parametrize("word", [*OURS, PAUSED, *(kind.__name__ for kind in errors.TargetError.__subclasses__())])
+def test_every_mark_and_error_is_explained(word: str) -> None:
+    assert f"`{word}`" in PAGE
+
+
+def test_the_role_allows_what_a_hpa_is_asked_and_no_more(api: KubeApi) -> None:
+    subject = HpaSubject(api=api)
+    stand(subject.open(), 8)
+    let_go(subject.open())
+    asked = {(request.verb, request.path.split("/")[-2]) for request in api.requests}
+    role: dict[str, Any] = next(document for fence in FENCES for document in yaml.safe_load_all(fence) if "rules" in document)
+    allowed = {(verb, resource) for rule in role["rules"] for verb in rule["verbs"] for resource in rule["resources"]}
+    assert asked == allowed - {("get", "statefulsets")}
+
+
+def test_the_policy_allows_what_aws_is_asked_and_no_more(aws: Aws, account: AwsAccount) -> None:
+    subject = EksSubject(aws=aws, account=account)
+    aws.operations.clear()
+    stand(subject.open(), 8)
+    let_go(subject.open())
+    allowed = re.findall(r'"(?:eks|autoscaling):(\w+)"', PAGE)
+    assert set(aws.operations) == set(allowed)
