@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel
 
 from connectors.executors.serial import SerialExecutor
-from connectors.sources.csv import CsvConfig
-from connectors.sources.registry import SourceConfig, open_source
+from connectors.sources.registry import open_source
 from connectors.stores.opening import open_store
 from connectors.targets.recording import RecordingTarget
 from connectors.targets.registry import Target, open_targets, target_name
@@ -18,6 +19,7 @@ from jobs.config.workloads import WorkloadSection
 from jobs.fleet import Fleet, Member
 
 Rehearse = Literal["by-mode", "all", "none"]
+Section = TypeVar("Section", bound=BaseModel)
 _SQLITE = "sqlite:///"
 
 
@@ -34,7 +36,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
         sources = {name: open_source(_beside(source, folder)) for name, source in config.sources.items()}
         for source in sources.values():
             closing.callback(source.close)
-        targets = open_targets([target for w in config.workloads for pool in w.pools for target in pool.targets])
+        targets = open_targets([_beside(target, folder) for w in config.workloads for pool in w.pools for target in pool.targets])
         yield Fleet(
             members=tuple(
                 Member(
@@ -72,9 +74,13 @@ def _targets(section: WorkloadSection, targets: dict[str, Target], *, rehearse: 
     return {name: RecordingTarget(targets[name]) if recorded else targets[name] for name in names}
 
 
-def _beside(source: SourceConfig, folder: Path) -> SourceConfig:
-    match source:
-        case CsvConfig():
-            return source.model_copy(update={"path": folder / source.path})
-        case _:
-            return source
+def _beside(section: Section, folder: Path) -> Section:
+    """The same section with every relative path in it, at any depth, taken from `folder`."""
+    moved: dict[str, object] = {}
+    for name in type(section).model_fields:
+        match getattr(section, name):
+            case Path() as path:
+                moved[name] = folder / path.expanduser()
+            case BaseModel() as inner:
+                moved[name] = _beside(inner, folder)
+    return section.model_copy(update=moved)
