@@ -20,6 +20,10 @@ _CONNECT_S = 10
 _SILENT_MS = 30_000
 _WRITES = "forecaster_writes"
 
+_UNREADABLE = (
+    "store.url cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
+)
+
 _SQLITE_REMEDIES = {
     "SQLITE_NOTADB": "is not a SQLite database: name another file in store.url",
     "SQLITE_CORRUPT": "is damaged: restore it from a backup",
@@ -51,16 +55,17 @@ def parse(url: str) -> URL:
     """The parsed address of a SQLite file or a PostgreSQL database. Raises ConfigRejected, never quoting a password."""
     try:
         parsed = make_url(url)
-    except ArgumentError as error:
-        msg = "store.url cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for an @ in a password"
-        raise ConfigRejected(msg) from error
-    if parsed.drivername == "sqlite" and not parsed.database:
-        msg = "store.url names no file: write sqlite:///PATH, or memory: for a store that forgets"
-        raise ConfigRejected(msg)
+    except (ArgumentError, ValueError) as error:
+        raise ConfigRejected(_UNREADABLE) from error
     if parsed.drivername in {"postgresql", "postgresql+psycopg"}:
+        if "@" in (parsed.host or ""):  # and so the end of a password
+            raise ConfigRejected(_UNREADABLE)
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername != "sqlite":
         msg = f"store.url must begin with memory:, sqlite:/// or postgresql://, got {parsed.drivername}:"
+        raise ConfigRejected(msg)
+    if not parsed.database or parsed.query:
+        msg = "store.url must name a file and no options: write sqlite:///PATH, or memory: for a store that forgets"
         raise ConfigRejected(msg)
     return parsed
 

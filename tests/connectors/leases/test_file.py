@@ -59,7 +59,7 @@ def test_a_missing_directory_is_named_with_the_remedy(tmp_path: Path) -> None:
 
 
 def test_the_lock_lies_beside_the_database_and_never_outside_of_its_directory(tmp_path: Path) -> None:
-    lease = open_lease(f"sqlite:///{tmp_path}/forecaster.db?timeout=5", "../apply")
+    lease = open_lease(f"sqlite:///{tmp_path}/forecaster.db", "../apply")
     assert lease.try_acquire()
     assert [path.name for path in tmp_path.iterdir()] == ["forecaster.db...%2Fapply.lock"]
     lease.release()

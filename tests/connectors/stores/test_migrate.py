@@ -52,6 +52,10 @@ def test_done_again_it_does_nothing_and_says_so_without_the_password(empty_url: 
     assert "right" not in said
 
 
+def test_memory_has_nothing_to_migrate() -> None:
+    assert migrate("memory:") == "the store memory: has no tables, so there is nothing to do"
+
+
 def test_the_scripts_make_exactly_the_tables_that_the_store_uses(database_url: str) -> None:
     engine = open_engine(database_url)
     with writing(engine) as connection:

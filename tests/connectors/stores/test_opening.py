@@ -28,6 +28,11 @@ pytest_plugins = ("tests.postgres",)
 
 NOBODY = 65534
 
+NO_FILE = "store.url must name a file and no options: write sqlite:///PATH, or memory: for a store that forgets"
+UNREADABLE = (
+    "store.url cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
+)
+
 
 @contextmanager
 def unprivileged() -> Iterator[None]:
@@ -109,11 +114,11 @@ def test_a_server_that_ended_our_sessions_costs_nobody_an_error(postgres: "Postg
     [
         ("mysql://root:secret@db/x", "store.url must begin with memory:, sqlite:/// or postgresql://, got mysql:"),
         ("sqlite+aiosqlite:///secret", "store.url must begin with memory:, sqlite:/// or postgresql://, got sqlite+aiosqlite:"),
-        ("sqlite://", "store.url names no file: write sqlite:///PATH, or memory: for a store that forgets"),
-        (
-            "secret.db",
-            "store.url cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST/DATABASE, with %40 for an @ in a password",
-        ),
+        ("sqlite://", NO_FILE),
+        ("sqlite:///secret.db?mode=ro", NO_FILE),
+        ("secret.db", UNREADABLE),
+        ("postgresql://ada:secret@db:port/x", UNREADABLE),
+        ("postgresql://ada:sec@secret@db/x", UNREADABLE),
     ],
 )
 def test_an_address_that_cannot_be_used_is_refused_without_quoting_it(url: str, sentence: str) -> None:
