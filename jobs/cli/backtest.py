@@ -1,1 +1,127 @@
 """The promise to a sceptic: what would have happened on the user's own history."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from jobs.cli.options import Json
+
+if TYPE_CHECKING:
+    from forecaster.backtest.run import Backtest
+    from forecaster.backtest.settings import Progress, Settings
+    from forecaster.workload import Policy
+    from jobs.cli.show import Table
+
+_WORDS = {
+    "static": "the peak of the last 14 days, all the time",
+    "hpa_0.7": "HPA at 70 %",
+    "hpa_best": "HPA at its best target in hindsight",
+    "keda_cron_best": "HPA and the best KEDA cron in hindsight",
+    "last_week": "HPA at 80 % over last week's load",
+    "aws_like": "HPA at 70 % over an hourly forecast, as AWS does",
+    "ours_hpa_0.7": "our floors, HPA at 70 %",
+    "ours": "our floors, HPA at the recommended target",
+}
+
+
+def backtest(
+    csv: Annotated[Path, typer.Option("--csv", metavar="TRACE", help="Counts: columns timestamp and value; .csv or .csv.gz.")],
+    config: Annotated[
+        Path | None, typer.Option("--config", "-c", metavar="FILE", help="Take model, lead time and policy from a workload there.")
+    ] = None,
+    workload: Annotated[str | None, typer.Option("--workload", metavar="NAME", help="Which one. Default: the first.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Write forecasts.csv, peaks.csv, floors.csv and summary.json there.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Replay a trace minute by minute under our floors and under what one would do without us.
+
+    Nothing after a forecast's origin is looked at. One replica is sized so that the busiest minutes before the first origin need 30;
+    a new one takes 10 minutes, or the lead time of the configuration.
+
+    Example: forecaster backtest --csv load.csv.gz --out backtest
+    """
+    from forecaster.backtest.settings import Settings
+    from jobs.backtest import CONTRACT_POLICY, backtest_csv, summary, write
+    from jobs.cli.options import Output
+    from jobs.cli.show import show, show_json
+
+    policy, settings = (CONTRACT_POLICY, Settings()) if config is None else _configured(config, workload)
+    with _progress() as progress:
+        found = backtest_csv(csv, policy, settings, progress)
+    if out is not None:
+        write(found, out)
+    if json:
+        show_json(summary(found))
+        return
+    show(_policies(found), Output.TABLE)
+    for line in _sentences(found):
+        typer.echo(line)
+
+
+def _configured(config: Path, name: str | None) -> tuple["Policy", "Settings"]:
+    """Policy and settings of a workload in a configuration. Raises ConfigRejected when it is not there."""
+    from forecaster.backtest.settings import Settings
+    from forecaster.errors import ConfigRejected
+    from jobs.config.reading import config_path, read_config
+
+    path = config_path(config)
+    document = read_config(path)
+    chosen = next((w for w in document.workloads if name is None or w.name == name), None)
+    if chosen is None:
+        raise ConfigRejected(f"{path}: there is no workload {name or 'at all'}; name one with --workload, or leave --config out")
+    core = chosen.to_core()
+    settings = Settings(
+        model=document.forecast.model,
+        fallback=document.forecast.fallback,
+        lead_time_s=max(pool.lead_time.plan_s for pool in core.pools),
+        history_s=int(document.forecast.history),
+    )
+    return replace(core.policy, minimum=core.policy.minimum or 1, allow_below_original=True), settings
+
+
+def _policies(found: "Backtest") -> "Table":
+    from jobs.cli.show import Table
+
+    rows = []
+    for name, outcome in found.outcomes.items():
+        hours, late, changes = float(outcome.replica_hours[0]), float(outcome.late_ratio[0]), int(outcome.changes.sum())
+        rows.append((name, _WORDS.get(name, ""), f"{late:.3%}", f"{hours:,.0f}", f"{hours / found.clairvoyant_hours:.2f}", changes))
+    title = f"{found.first_origin:%Y-%m-%d} to {found.trace.end:%Y-%m-%d} UTC, replayed by the minute"
+    return Table(title=title, columns=("policy", "what it is", "late", "replica-hours", "x clairvoyant", "changes"), rows=tuple(rows))
+
+
+def _sentences(found: "Backtest") -> Iterator[str]:
+    from forecaster.backtest.accuracy import LEVELS
+
+    point = found.points[0]
+    yield (
+        f"Recommended: level P{point.level * 100:g} and HPA target {point.target:.0%}, chosen on the days before "
+        f"{found.first_origin:%Y-%m-%d}; a replica serves {found.fleet.replica_rpm:,.4g} requests/min."
+    )
+    scores = found.accuracy.model
+    covered = ", ".join(f"P{level * 100:g} {value:.1%}" for level, value in zip(LEVELS, scores.coverage, strict=True) if value is not None)
+    if covered:
+        yield f"Load stayed below: {covered}. The median was off by {scores.wape:.1%} of the load." if scores.wape is not None else covered
+
+
+@contextmanager
+def _progress() -> Iterator["Progress"]:
+    """A bar on stderr when a person watches; nothing otherwise."""
+    from forecaster.backtest.settings import silent
+
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0)
+        yield lambda done, doing: bar.update(task, completed=done, description=doing)
