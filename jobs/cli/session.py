@@ -29,8 +29,8 @@ class Session:
 
     @property
     def now(self) -> datetime:
-        """The instant that the command acts at."""
-        return self.clock.now()
+        """The instant that the command acts at, in whole seconds, as plans are named."""
+        return self.clock.now().replace(microsecond=0)
 
     @property
     def store_url(self) -> str:
