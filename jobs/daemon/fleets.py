@@ -1,0 +1,87 @@
+"""The fleet of the configuration in force, and those before it that a run still works on."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+
+from forecaster.errors import ConfigRejected
+from jobs.config.document import Config
+from jobs.fleet import Fleet
+from jobs.wiring import open_fleet, store_url
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class OpenFleet:
+    """A configuration with its connections. runs: how many work on it right now.
+
+    changed_at: plans from before were made under another configuration; None = we know of no other.
+    """
+
+    config: Config
+    fleet: Fleet
+    store_url: str
+    changed_at: datetime | None
+    closing: ExitStack
+    runs: int = 0
+
+    @property
+    def workloads(self) -> frozenset[str]:
+        """The names of its workloads."""
+        return frozenset(member.workload.name for member in self.fleet.members)
+
+
+class Fleets:
+    """One fleet in force at a time. One that was replaced is closed when the last run on it has ended. Safe for threads.
+
+    Relative paths of a configuration start at `folder`. Raises ConfigRejected or StoreError when the first cannot be opened.
+    """
+
+    def __init__(self, folder: Path, config: Config) -> None:
+        self._folder = folder
+        self._lock = Lock()
+        self._current = _opened(folder, config, None)
+
+    @property
+    def current(self) -> OpenFleet:
+        """The fleet in force, to look at; to work on it use `in_force`."""
+        return self._current
+
+    @contextmanager
+    def in_force(self) -> Iterator[OpenFleet]:
+        """The fleet in force, which stays open for the length of the block."""
+        with self._lock:
+            working = self._current
+            working.runs += 1
+        try:
+            yield working
+        finally:
+            with self._lock:
+                working.runs -= 1
+                left = working.runs == 0 and working is not self._current
+            if left:
+                working.closing.close()
+
+    def replace(self, config: Config, now: datetime) -> None:
+        """Put a configuration in force, on connections of its own. Raises ConfigRejected or StoreError, and all stays as it was."""
+        if self._current.store_url == "memory:":
+            msg = "store: memory: would forget every plan and every word of a person; use sqlite:///FILE, or restart"
+            raise ConfigRejected(msg)
+        fresh = _opened(self._folder, config, now if config != self._current.config else self._current.changed_at)
+        with self._lock:
+            old, self._current = self._current, fresh
+            left = old.runs == 0
+        if left:
+            old.closing.close()
+
+    def close(self) -> None:
+        """Let go of connections; nobody may be at work any more."""
+        self._current.closing.close()
+
+
+def _opened(folder: Path, config: Config, changed_at: datetime | None) -> OpenFleet:
+    closing = ExitStack()
+    fleet = closing.enter_context(open_fleet(config, folder))
+    return OpenFleet(config=config, fleet=fleet, store_url=store_url(config, folder), changed_at=changed_at, closing=closing)

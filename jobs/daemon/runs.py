@@ -1,0 +1,163 @@
+"""The two halves of the line as the daemon runs them: alone on the store, counted, told, and never the end of the daemon."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from threading import Condition
+
+import structlog
+
+from connectors.leases.opening import open_lease
+from forecaster.errors import ForecasterError, StoreError
+from forecaster.ports import Clock
+from forecaster.units import iso
+from jobs.apply import apply_fleet
+from jobs.daemon.due import is_due, last_planned
+from jobs.daemon.fleets import Fleets, OpenFleet
+from jobs.failure import Failure, failure
+from jobs.forecast import forecast_fleet
+from jobs.telemetry.metrics import Metrics
+from jobs.telemetry.news import News
+from jobs.telemetry.runs import Diary, Job, Outcome, Run, outcome_of
+
+log = structlog.get_logger()
+
+
+class Runs:
+    """What the schedule calls. A call is one run, or none where nothing is due; it never raises. Safe for threads."""
+
+    def __init__(self, fleets: Fleets, clock: Clock, metrics: Metrics, diary: Diary) -> None:
+        self._fleets = fleets
+        self._clock = clock
+        self._metrics = metrics
+        self._diary = diary
+        self._news = News()
+        self._forecast_at: datetime | None = None
+        self._change = Condition()
+        self._at_work = 0
+        self._ending = False
+
+    def apply(self) -> None:
+        """Observe, correct, guard and write every floor once."""
+        self._run(Job.APPLY, self._apply)
+
+    def forecast(self) -> bool:
+        """Forecast and plan if it is due; whether new plans may be there now."""
+        return self._run(Job.FORECAST, self._forecast) in {Outcome.DONE, Outcome.PARTLY}
+
+    def end(self, timeout_s: float) -> bool:
+        """Begin no further run and wait for those at work; False when one still is after that time."""
+        with self._change:
+            self._ending = True
+            return self._change.wait_for(lambda: self._at_work == 0, timeout_s)
+
+    def _run(self, job: Job, work: Callable[[OpenFleet, datetime], tuple[Outcome, str] | None]) -> Outcome | None:
+        """Do the work and say what became of it; None when there was nothing to do."""
+        with self._working() as wanted:
+            if not wanted:
+                return None
+            now, begun_s = self._clock.now(), self._clock.monotonic()
+            try:
+                with self._fleets.in_force() as opened:
+                    ended = work(opened, now)
+            except ForecasterError as error:
+                ended = self._failed(job, error)
+            except Exception as error:  # whatever breaks a run must not end the daemon: the next tick tries again
+                log.exception(job.value)
+                ended = self._failed(job, error)
+            if ended is None:
+                return None
+            outcome, sentence = ended
+            duration_s = self._clock.monotonic() - begun_s
+            run = Run(job=job, at=now, ended_at=self._clock.now(), duration_s=duration_s, outcome=outcome, sentence=sentence)
+            self._diary.enter(run)
+            self._metrics.record_run(run)
+            self._news.tell_run(run)
+            return outcome
+
+    def _apply(self, opened: OpenFleet, now: datetime) -> tuple[Outcome, str]:
+        with _alone(opened, Job.APPLY) as ours:
+            if not ours:
+                return _skipped(Job.APPLY)
+            cycles = apply_fleet(opened.fleet, now)
+        self._metrics.record_cycles(cycles, now)
+        self._news.tell_cycles(cycles)
+        records = [record for cycle in cycles for record in cycle.records]
+        written = sum(record.applied is not None and record.applied.written for record in records)
+        done = sum(record.error is None for record in records)
+        return _ended(f"{done} targets decided, {written} written", [f for cycle in cycles for f in cycle.failures], done)
+
+    def _forecast(self, opened: OpenFleet, now: datetime) -> tuple[Outcome, str] | None:
+        if not self._forecast_is_due(opened, now):
+            return None
+        with _alone(opened, Job.FORECAST) as ours:
+            if not ours:
+                return _skipped(Job.FORECAST)
+            try:
+                drafts = forecast_fleet(opened.fleet, now)
+            except StoreError:
+                raise  # nothing was kept: due again at the next look
+            except Exception:
+                self._forecast_at = now  # a fault of ours costs one try an interval, not one a look
+                raise
+        self._forecast_at = now
+        self._metrics.record_drafts(drafts)
+        self._news.tell_drafts(drafts)
+        plans, waiting = sum(len(draft.plans) for draft in drafts), sum(len(draft.waiting) for draft in drafts)
+        sentence = f"{plans} plans made for {len(drafts)} workloads, {waiting} await approval"
+        return _ended(sentence, [f for draft in drafts for f in draft.failures], plans)
+
+    def _forecast_is_due(self, opened: OpenFleet, now: datetime) -> bool:
+        """By what this process did, and only then by what the store says of others and of the time before the start."""
+        every_s = opened.config.forecast.every
+        if not is_due(self._forecast_at, opened.changed_at, every_s, now):
+            return False
+        found = last_planned(opened.fleet, now, every_s)
+        if found is None or is_due(found, opened.changed_at, every_s, now):
+            return True
+        self._forecast_at = found
+        self._diary.found(Job.FORECAST, found)
+        self._metrics.record_success(Job.FORECAST, found)
+        log.info("forecast", sentence=f"the plans of {iso(found)} are younger than {every_s / 60:g} min: the next forecast is due then")
+        return False
+
+    def _failed(self, job: Job, error: Exception) -> tuple[Outcome, str]:
+        failed = failure(job.value, error)
+        self._metrics.record_failures((failed,))
+        return Outcome.FAILED, failed.sentence
+
+    @contextmanager
+    def _working(self) -> Iterator[bool]:
+        """Whether a run may begin; it is waited for at the end."""
+        with self._change:
+            wanted = not self._ending
+            self._at_work += 1
+        try:
+            yield wanted
+        finally:
+            with self._change:
+                self._at_work -= 1
+                self._change.notify_all()
+
+
+@contextmanager
+def _alone(opened: OpenFleet, job: Job) -> Iterator[bool]:
+    """Hold the lease of one half of the line; False where another process does the work. Raises StoreError."""
+    lease = open_lease(opened.store_url, job.value)
+    ours = lease.try_acquire()
+    try:
+        yield ours
+    finally:
+        if ours:
+            lease.release()
+
+
+def _skipped(job: Job) -> tuple[Outcome, str]:
+    return Outcome.SKIPPED, f"another {job} run is at work on this store; nothing was done"
+
+
+def _ended(sentence: str, failures: list[Failure], done: int) -> tuple[Outcome, str]:
+    """The outcome, and in the sentence how much failed and how it began."""
+    if not failures:
+        return outcome_of(0, done), sentence
+    return outcome_of(len(failures), done), f"{sentence}, {len(failures)} failures; the first: {failures[0].sentence}"

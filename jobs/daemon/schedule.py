@@ -1,0 +1,52 @@
+"""When runs begin."""
+
+from datetime import UTC
+
+from apscheduler.executors.pool import ThreadPoolExecutor
+from apscheduler.schedulers.background import BackgroundScheduler
+
+from forecaster.ports import Clock
+from jobs.daemon.due import POLL_S
+from jobs.daemon.runs import Runs
+from jobs.telemetry.runs import Job
+
+
+class Schedule:
+    """`apply` every so many seconds; a look whether a forecast is due every 15 s, so that one that was missed is made up for.
+
+    Jobs live in memory only: what was missed while we were down is found in the store. Ticks that were missed are made up for by
+    one run, and a job never overlaps itself.
+    """
+
+    def __init__(self, runs: Runs, clock: Clock) -> None:
+        self._runs = runs
+        self._clock = clock
+        self._scheduler = BackgroundScheduler(
+            timezone=UTC,
+            executors={"default": ThreadPoolExecutor(len(Job))},
+            job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
+        )
+
+    def start(self, apply_every_s: float) -> None:
+        """Run both at once, and from then on by the clock."""
+        now = self._clock.now()
+        self._scheduler.add_job(self._runs.apply, "interval", seconds=apply_every_s, id=Job.APPLY.value, next_run_time=now)
+        self._scheduler.add_job(self._forecast, "interval", seconds=POLL_S, id=Job.FORECAST.value, next_run_time=now)
+        self._scheduler.start()
+
+    def restart(self, apply_every_s: float) -> None:
+        """Run both at once under a new configuration, and from then on by its intervals."""
+        self._scheduler.reschedule_job(Job.APPLY.value, trigger="interval", seconds=apply_every_s)
+        for job in Job:
+            self._soon(job)
+
+    def stop(self) -> None:
+        """Begin no further run; those at work are not waited for."""
+        self._scheduler.shutdown(wait=False)
+
+    def _forecast(self) -> None:
+        if self._runs.forecast():
+            self._soon(Job.APPLY)  # fresh plans are in force at once, not an interval later
+
+    def _soon(self, job: Job) -> None:
+        self._scheduler.modify_job(job.value, next_run_time=self._clock.now())

@@ -1,0 +1,75 @@
+"""The daemon from its start to its end."""
+
+import os
+import signal
+import sys
+from contextlib import ExitStack
+from pathlib import Path
+from queue import SimpleQueue
+
+import structlog
+
+from jobs.clock import SystemClock
+from jobs.config.reading import read_config
+from jobs.daemon.fleets import Fleets
+from jobs.daemon.reload import reload
+from jobs.daemon.runs import Runs
+from jobs.daemon.schedule import Schedule
+from jobs.telemetry import start_logging
+from jobs.telemetry.metrics import Metrics
+from jobs.telemetry.runs import Diary
+from jobs.web.health import health
+from jobs.web.pages import pages
+from jobs.web.server import PageServer
+
+END_S = 7.0
+"""A run at work is waited for this long: with the pages' second and the rest it ends within the 10 s that service managers grant."""
+log = structlog.get_logger()
+
+
+def serve(path: Path) -> None:
+    """Run both halves of the line on schedule until SIGTERM or SIGINT; SIGHUP reads the configuration again.
+
+    Raises ConfigRejected or StoreError when it cannot start; from then on nothing but a signal ends it.
+    """
+    asked = _signals()
+    config, clock = read_config(path), SystemClock()
+    start_logging(config.log)
+    with ExitStack() as closing:
+        fleets = Fleets(path.parent, config)
+        closing.callback(fleets.close)
+        metrics, diary = Metrics(), Diary(clock.now())
+        metrics.record_config(clock.now(), fleets.current.workloads)
+        app = pages(metrics.registry, lambda: health(diary, fleets.current.config.apply.every, clock.now()))
+        server = PageServer(app, config.daemon.host, config.daemon.port)
+        closing.callback(server.stop)
+        runs = Runs(fleets, clock, metrics, diary)
+        schedule = Schedule(runs, clock)
+        server.start()
+        log.info("start", sentence=f"{path} is in force, pages at {server.url}", url=server.url, workloads=len(fleets.current.workloads))
+        schedule.start(config.apply.every)
+        while (number := asked.get()) == signal.SIGHUP:
+            if reload(path, fleets, metrics, clock):
+                schedule.restart(fleets.current.config.apply.every)
+        log.info("stop", sentence=f"{signal.Signals(number).name}: no further run begins")
+        schedule.stop()
+        if not runs.end(END_S):
+            _leave_at_once()
+
+
+def _signals() -> SimpleQueue[int]:
+    """The signals that we are sent, in order; a handler that only queues may interrupt anything."""
+    asked: SimpleQueue[int] = SimpleQueue()
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, lambda caught, _: asked.put(caught))
+    return asked
+
+
+def _leave_at_once() -> None:
+    """End the process under a run that takes too long: the interpreter would wait for its threads.
+
+    Nothing is half done by it: the store keeps all of an append or none, and a write to a target is one request.
+    """
+    log.warning("stop", sentence=f"a run was still at work after {END_S:g} s and is given up; the next start makes up for it")
+    sys.stderr.flush()
+    os._exit(0)

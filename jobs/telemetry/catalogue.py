@@ -1,0 +1,186 @@
+"""Every metric that we serve: its name, kind, labels and meaning, in the order of the documentation."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What Prometheus may do with a metric's numbers."""
+
+    COUNTER = "counter"
+    GAUGE = "gauge"
+    HISTOGRAM = "histogram"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Metric:
+    """One metric. help: one sentence that ends with the unit where the name does not say it."""
+
+    name: str
+    kind: Kind
+    labels: tuple[str, ...] = ()
+    help: str
+
+
+TARGET = ("workload", "pool", "target")
+POOL = ("workload", "pool")
+
+RUNS = Metric(
+    name="forecaster_runs_total",
+    kind=Kind.COUNTER,
+    labels=("job", "outcome"),
+    help="Runs of the two halves of the line, apply and forecast, by outcome: done, partly, failed, skipped (another process was at work).",
+)
+RUN_DURATION = Metric(name="forecaster_run_duration_seconds", kind=Kind.HISTOGRAM, labels=("job",), help="How long runs took.")
+LAST_RUN = Metric(
+    name="forecaster_last_run_timestamp_seconds",
+    kind=Kind.GAUGE,
+    labels=("job",),
+    help="When the last run ended, whatever its outcome: the heartbeat.",
+)
+LAST_SUCCESS = Metric(
+    name="forecaster_last_success_timestamp_seconds",
+    kind=Kind.GAUGE,
+    labels=("job",),
+    help="When the last run that got something done ended; for forecast by whichever process made it.",
+)
+FAILURES = Metric(
+    name="forecaster_failures_total",
+    kind=Kind.COUNTER,
+    labels=("verb", "error"),
+    help="Failures by step of the line and type of error.",
+)
+REASONS = Metric(
+    name="forecaster_reasons_total",
+    kind=Kind.COUNTER,
+    labels=("code",),
+    help="Reasons given by forecasts, plans and decisions, by code.",
+)
+DECISIONS = Metric(
+    name="forecaster_decisions_total",
+    kind=Kind.COUNTER,
+    labels=(*TARGET, "action"),
+    help="Decisions by target and action: set, leave, release.",
+)
+WRITES = Metric(
+    name="forecaster_writes_total",
+    kind=Kind.COUNTER,
+    labels=TARGET,
+    help="Writes that changed the target's object.",
+)
+FLOOR = Metric(
+    name="forecaster_floor_replicas",
+    kind=Kind.GAUGE,
+    labels=TARGET,
+    help="The floor last decided; in mode observe the one that would be written.",
+)
+OBJECT_FLOOR = Metric(
+    name="forecaster_object_floor_replicas",
+    kind=Kind.GAUGE,
+    labels=TARGET,
+    help="The floor that stands on the object after the last cycle.",
+)
+READY = Metric(name="forecaster_ready_replicas", kind=Kind.GAUGE, labels=TARGET, help="Ready replicas, where the target tells.")
+PENDING = Metric(
+    name="forecaster_pending_replicas",
+    kind=Kind.GAUGE,
+    labels=TARGET,
+    help="Replicas asked for and not yet ready, where the target tells.",
+)
+ALERT = Metric(
+    name="forecaster_alert",
+    kind=Kind.GAUGE,
+    labels=(*TARGET, "code"),
+    help="1 for each reason of the last decision that a person should hear of; absent when there is none.",
+)
+PLANNED = Metric(
+    name="forecaster_planned_floor_replicas",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="The floor of the plan in force for now, before live correction, hold, limits and bounds.",
+)
+PLANNED_AHEAD = Metric(
+    name="forecaster_planned_floor_ahead_replicas",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="The same one lead time from now.",
+)
+LIVE_NEED = Metric(
+    name="forecaster_live_need_replicas",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="What live load and backlog of the last minutes ask for; absent while load is unknown.",
+)
+PLAN_ISSUED = Metric(
+    name="forecaster_plan_issued_timestamp_seconds",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="When the plan in force was made; its distance to now is the age of the forecast.",
+)
+PLAN_VALID_UNTIL = Metric(
+    name="forecaster_plan_valid_until_timestamp_seconds",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="When the plan in force expires; absent without one.",
+)
+AWAITING = Metric(
+    name="forecaster_plans_awaiting_approval",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="1 while a plan awaits a person's approval, else 0.",
+)
+TROUBLES = Metric(
+    name="forecaster_workload_failures",
+    kind=Kind.GAUGE,
+    labels=("workload", "job"),
+    help="Failures of the workload in the last run; 0 when all went well.",
+)
+HISTORY_RATIO = Metric(
+    name="forecaster_history_measured_ratio",
+    kind=Kind.GAUGE,
+    labels=("workload", "signal"),
+    help="Share of the history's buckets that were measured, at the last forecast.",
+)
+CONFIG_OK = Metric(
+    name="forecaster_config_last_reload_successful",
+    kind=Kind.GAUGE,
+    help="1 while the configuration on disk is the one in force as far as we know, 0 after a reload that was refused.",
+)
+CONFIG_LOADED = Metric(
+    name="forecaster_config_loaded_timestamp_seconds",
+    kind=Kind.GAUGE,
+    help="When the configuration in force was read.",
+)
+BUILD = Metric(
+    name="forecaster_build_info",
+    kind=Kind.GAUGE,
+    labels=("version", "python"),
+    help="1, with the version of Forecaster and of Python.",
+)
+
+METRICS = (
+    RUNS,
+    RUN_DURATION,
+    LAST_RUN,
+    LAST_SUCCESS,
+    FAILURES,
+    REASONS,
+    DECISIONS,
+    WRITES,
+    FLOOR,
+    OBJECT_FLOOR,
+    READY,
+    PENDING,
+    ALERT,
+    PLANNED,
+    PLANNED_AHEAD,
+    LIVE_NEED,
+    PLAN_ISSUED,
+    PLAN_VALID_UNTIL,
+    AWAITING,
+    TROUBLES,
+    HISTORY_RATIO,
+    CONFIG_OK,
+    CONFIG_LOADED,
+    BUILD,
+)

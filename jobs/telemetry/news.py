@@ -1,0 +1,80 @@
+"""What the log says of runs: what changed, once; what stays as it was is counted elsewhere and not repeated at every tick."""
+
+import structlog
+
+from forecaster.decision import Action, CycleRecord
+from forecaster.reasons import Code
+from forecaster.units import iso
+from jobs.apply import Cycle
+from jobs.failure import Failure
+from jobs.forecast import Draft
+from jobs.telemetry.runs import Job, Outcome, Run
+
+log = structlog.get_logger()
+
+
+class News:
+    """Tells apart what is new: a changed floor, an alert that began or ended, a failure that was not there, a run that goes otherwise."""
+
+    def __init__(self) -> None:
+        self._actions: dict[tuple[str, str, str], Action] = {}
+        self._alerts: dict[tuple[str, str, str], frozenset[Code]] = {}
+        self._failures: dict[Job, frozenset[tuple[str, str, str]]] = {}
+        self._runs: dict[Job, tuple[Outcome, str]] = {}
+
+    def tell_run(self, run: Run) -> None:
+        """A run that did nothing, or goes well again; said once while it stays so. What a good run did is told by its parts."""
+        before = self._runs.get(run.job)
+        self._runs[run.job] = (run.outcome, run.sentence)
+        if before == self._runs[run.job]:
+            return
+        match run.outcome:
+            case Outcome.FAILED:
+                log.error(run.job.value, sentence=run.sentence)
+            case Outcome.SKIPPED:
+                log.info(run.job.value, sentence=run.sentence)
+            case Outcome.DONE | Outcome.PARTLY if run.job is Job.FORECAST:
+                log.info(run.job.value, sentence=run.sentence, duration_s=round(run.duration_s, 1))
+            case Outcome.DONE | Outcome.PARTLY if before is None or before[0] in {Outcome.FAILED, Outcome.SKIPPED}:
+                log.info(run.job.value, sentence=run.sentence)
+
+    def tell_cycles(self, cycles: tuple[Cycle, ...]) -> None:
+        """One line a decision that changed something, and a warning for each alert and failure that is new."""
+        for cycle in cycles:
+            for record in cycle.records:
+                self._tell_record(record)
+        self._tell_failures(Job.APPLY, [(cycle.workload, failed) for cycle in cycles for failed in cycle.failures])
+
+    def tell_drafts(self, drafts: tuple[Draft, ...]) -> None:
+        """A warning for each plan that waits for a person and for each failure that is new."""
+        for plan in (plan for draft in drafts for plan in draft.waiting):
+            sentence = f"{plan.id} awaits approval until {iso(plan.valid_until)}; see `forecaster review {plan.workload}`"
+            log.warning("plan", workload=plan.workload, pool=plan.pool, plan=plan.id, sentence=sentence)
+        self._tell_failures(Job.FORECAST, [(draft.name, failed) for draft in drafts for failed in draft.failures])
+
+    def _tell_record(self, record: CycleRecord) -> None:
+        decision = record.decision
+        key = (decision.workload, decision.pool, decision.target)
+        names = dict(zip(("workload", "pool", "target"), key, strict=True))
+        acted_otherwise = self._actions.get(key, decision.action) is not decision.action
+        written = record.applied is not None and record.applied.written
+        if written or decision.floor != decision.last or acted_otherwise:
+            log.info("apply", **names, floor=decision.floor, mode=record.mode.value, sentence=record.sentence)
+        alerts, before = frozenset(reason.code for reason in decision.alerts), self._alerts.get(key, frozenset())
+        for reason in decision.alerts:
+            if reason.code not in before:
+                log.warning("apply", **names, alert=reason.code.value, sentence=f"{decision.target}: {reason.detail}")
+        for code in sorted(before - alerts):
+            log.info("apply", **names, alert=code.value, sentence=f"{decision.target}: {code.value} is over")
+        self._actions[key], self._alerts[key] = decision.action, alerts
+
+    def _tell_failures(self, job: Job, failures: list[tuple[str, Failure]]) -> None:
+        before, now = self._failures.get(job, frozenset()), {}
+        for workload, failed in failures:
+            now[workload, failed.verb, failed.error] = failed.sentence
+        for (workload, verb, error), sentence in now.items():
+            if (workload, verb, error) not in before:
+                log.warning(verb, workload=workload, error=error, sentence=sentence)
+        for workload, verb, error in sorted(before - now.keys()):
+            log.info(verb, workload=workload, error=error, sentence=f"{workload}: {error} is over")
+        self._failures[job] = frozenset(now)

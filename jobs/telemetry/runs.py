@@ -1,0 +1,73 @@
+"""What became of each run of the two halves of the line."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from threading import Lock
+
+
+class Job(StrEnum):
+    """The two halves of the line; also the names of their leases."""
+
+    FORECAST = "forecast"
+    APPLY = "apply"
+
+
+class Outcome(StrEnum):
+    """`partly`: something failed and something was done. `skipped`: another process was at work."""
+
+    DONE = "done"
+    PARTLY = "partly"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+def outcome_of(failures: int, done: int) -> Outcome:
+    """The outcome by what failed and what was done, as the exit code of the command says it."""
+    if not failures:
+        return Outcome.DONE
+    return Outcome.PARTLY if done else Outcome.FAILED
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One run. at: the instant that it acted at, which is when it began. sentence: what it did, or why it did nothing."""
+
+    job: Job
+    at: datetime
+    ended_at: datetime
+    duration_s: float
+    outcome: Outcome
+    sentence: str
+
+
+class Diary:
+    """The last run of each half, and when each last got something done. Safe for threads."""
+
+    def __init__(self, started_at: datetime) -> None:
+        self.started_at = started_at
+        self._lock = Lock()
+        self._last: dict[Job, Run] = {}
+        self._succeeded_at: dict[Job, datetime] = {}
+
+    def enter(self, run: Run) -> None:
+        """Note a run of our own."""
+        with self._lock:
+            self._last[run.job] = run
+            if run.outcome in {Outcome.DONE, Outcome.PARTLY}:
+                self._succeeded_at[run.job] = run.ended_at
+
+    def found(self, job: Job, at: datetime) -> None:
+        """Note that some process got a run done at that instant, as its traces in the store say."""
+        with self._lock:
+            self._succeeded_at[job] = max(at, self._succeeded_at.get(job, at))
+
+    def last(self, job: Job) -> Run | None:
+        """The last run of our own, None before the first."""
+        with self._lock:
+            return self._last.get(job)
+
+    def succeeded_at(self, job: Job) -> datetime | None:
+        """When the job last got something done, None when that is not known."""
+        with self._lock:
+            return self._succeeded_at.get(job)

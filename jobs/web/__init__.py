@@ -1,0 +1,1 @@
+"""Pages over HTTP: what monitoring asks of the daemon."""
