@@ -1,0 +1,119 @@
+"""A whole backtest: rolling origins, the operating point, the floors, the replay, the scores."""
+
+import math
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import numpy as np
+
+from forecaster.backtest.accuracy import Accuracy, Peak, accuracy, peaks_of
+from forecaster.backtest.comparison import others, ours
+from forecaster.backtest.floors import Day, Line, line_of
+from forecaster.backtest.operating_point import Candidates, OperatingPoint, operating_points
+from forecaster.backtest.origins import early_origins, first_origin, origins
+from forecaster.backtest.rolling import forecast_at
+from forecaster.backtest.settings import Progress, Settings, silent
+from forecaster.errors import TraceRejected
+from forecaster.forecast import Forecast
+from forecaster.series import Series
+from forecaster.simulate.fleet import Fleet, Ints, Outcome
+from forecaster.simulate.minutes import MinuteLoad, minute_load
+from forecaster.simulate.replay import clairvoyant_hours
+from forecaster.simulate.trial import Trial
+from forecaster.trace import Trace
+from forecaster.units import MINUTE_S, iso
+from forecaster.workload import Policy
+
+_PEAK_REPLICAS = 30
+_PEAK_LEVEL = 0.999
+_FLOORS_AT, _REPLAY_AT, _COMPARE_AT = 0.4, 0.7, 0.8  # shares of the work done
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Backtest:
+    """What a backtest found.
+
+    forecasts, peaks, points: one an origin, the first at `first_origin`. floors: one a forecast step from there to the trace's end,
+    each in force from its step's start. outcomes: by policy, one row each, one part a UTC day. clairvoyant_hours: replica-hours of a
+    fleet that knows each minute and has no cold start.
+    """
+
+    trace: Trace
+    settings: Settings
+    fleet: Fleet
+    forecasts: tuple[Forecast, ...] = field(repr=False)
+    peaks: tuple[Peak, ...] = field(repr=False)
+    points: tuple[OperatingPoint, ...]
+    floors: Ints = field(repr=False)
+    outcomes: dict[str, Outcome] = field(repr=False)
+    clairvoyant_hours: float
+    accuracy: Accuracy
+
+    @property
+    def first_origin(self) -> datetime:
+        """Where forecasts, floors and the replay begin."""
+        return self.forecasts[0].issued_at
+
+
+def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progress = silent) -> Backtest:
+    """Forecast, plan, correct, guard and replay a trace as the contract of `forecaster backtest` has it.
+
+    Nothing after an origin is looked at, save by the policies that are named best in hindsight; live correction sees buckets
+    that have ended. `policy.level` is used only where no day before the first origin could be replayed. Raises TraceRejected when
+    the trace is too short or too empty.
+    """
+    first, minutes, series = first_origin(trace), minute_load(trace), trace.series()
+    fleet = Fleet(replica_rpm=replica_rpm(minutes, first), lead_min=math.ceil(settings.lead_time_s / MINUTE_S))
+    trial = Trial(minutes=minutes, start=first, end=minutes.end, fleet=fleet, late_limit_ratio=settings.late_limit_ratio)
+    issued = _forecasts(series, (*early_origins(trace, first), *origins(first, trace.end)), settings, progress)
+    line = line_of(policy, fleet.replica_rpm, settings.lead_time_s)
+    progress(_FLOORS_AT, "live load")
+    days = line.days(issued, series)
+    candidates = _candidates(line, days, settings, progress)
+    progress(_REPLAY_AT, "operating point")
+    points = operating_points(trial, first, candidates, settings, policy.level)
+    scored = len(points)
+    floors = line.floors(days[-scored:], [point.level for point in points])
+    progress(_COMPARE_AT, "the other policies")
+    peaks = peaks_of(series, issued[-scored:])
+    return Backtest(
+        trace=trace,
+        settings=settings,
+        fleet=fleet,
+        forecasts=issued[-scored:],
+        peaks=peaks,
+        points=points,
+        floors=floors,
+        outcomes={**others(trial), **ours(trial, floors, series.step_s, points[0].target)},
+        clairvoyant_hours=clairvoyant_hours(minutes.rpm[trial.first :], fleet),
+        accuracy=accuracy(series, issued[-scored:], peaks),
+    )
+
+
+def replica_rpm(minutes: MinuteLoad, first: datetime) -> float:
+    """What one replica serves: the 99.9th percentile of the minutes before the first origin, over 30.
+
+    Raises TraceRejected when that is nothing.
+    """
+    busiest = float(np.quantile(minutes.rpm[: minutes.index(first)], _PEAK_LEVEL))
+    if busiest <= 0:
+        msg = f"999 in 1,000 minutes before {iso(first)} had no request, so no replica can be sized: start it where the traffic starts"
+        raise TraceRejected(msg)
+    return busiest / _PEAK_REPLICAS
+
+
+def _forecasts(series: Series, origins: tuple[datetime, ...], settings: Settings, progress: Progress) -> tuple[Forecast, ...]:
+    issued = []
+    for i, origin in enumerate(origins):
+        progress(_FLOORS_AT * i / len(origins), f"forecast for {origin:%Y-%m-%d}")
+        issued.append(forecast_at(series, origin, settings))
+    return tuple(issued)
+
+
+def _candidates(line: Line, days: tuple[Day, ...], settings: Settings, progress: Progress) -> Candidates:
+    """The floors that each candidate level would have set, day after day."""
+    floors = []
+    for i, level in enumerate(settings.levels):
+        progress(_FLOORS_AT + (_REPLAY_AT - _FLOORS_AT) * i / len(settings.levels), f"floors at level {level:g}")
+        floors.append(line.floors(days, [level] * len(days)))
+    return Candidates(start=days[0].issued_at, step_s=days[0].forecast.step_s, levels=settings.levels, floors=np.stack(floors))

@@ -1,0 +1,83 @@
+"""Level and target are chosen together, and on nothing but the days before."""
+
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+
+from forecaster.backtest.operating_point import Candidates, OperatingPoint, choose_level, choose_pair, operating_points
+from forecaster.backtest.settings import Settings
+from forecaster.series import Floats
+from forecaster.simulate.fleet import Fleet, Ints, Outcome
+from forecaster.simulate.minutes import MinuteLoad
+from forecaster.simulate.trial import Trial
+
+MIDNIGHT = datetime(2024, 5, 6, tzinfo=UTC)
+DAY = timedelta(days=1)
+LEVELS = (0.5, 0.9)
+SETTINGS = Settings(levels=LEVELS, targets=(0.5, 1.0))
+
+
+def trial(load: Floats, first_day: int = 1) -> Trial:
+    minutes = MinuteLoad(start=MIDNIGHT, rpm=load)
+    return Trial(minutes=minutes, start=MIDNIGHT + first_day * DAY, end=minutes.end, fleet=Fleet(replica_rpm=10), late_limit_ratio=0.001)
+
+
+def candidates(low: list[int], high: list[int], first_day: int = 1) -> Candidates:
+    """One floor a day for each of the two levels."""
+    floors: Ints = np.array([low, high])
+    return Candidates(start=MIDNIGHT + first_day * DAY, step_s=86_400, levels=LEVELS, floors=floors)
+
+
+def jumping(days: int) -> Floats:
+    """100 a minute, and 200 from noon to one."""
+    load = np.full(days * 1_440, 100.0)
+    hour = (np.arange(load.size) % 1_440) // 60
+    load[hour == 12] = 200.0
+    return load
+
+
+def test_the_cheapest_pair_in_time_is_chosen() -> None:
+    """A jump to twice the load is met by half utilisation, or by a floor of 20 under full utilisation: the floor costs as much a day."""
+    load = jumping(3)
+    assert choose_pair(trial(load), candidates([1, 1], [20, 20]), (0.5, 1.0)) == OperatingPoint(level=0.9, target=1.0)
+
+
+def test_where_the_target_alone_is_in_time_the_lower_level_saves_replicas() -> None:
+    load = np.full(3 * 1_440, 100.0)
+    assert choose_pair(trial(load), candidates([1, 1], [20, 20]), (0.5, 1.0)) == OperatingPoint(level=0.5, target=1.0)
+
+
+def test_the_target_stays_and_the_level_follows_the_days_before() -> None:
+    load = np.full(6 * 1_440, 100.0)
+    load[3 * 1_440 :] = jumping(3)
+    points = operating_points(trial(load, first_day=2), MIDNIGHT + 2 * DAY, candidates([1] * 5, [20] * 5), SETTINGS, level=0.95)
+    assert [point.target for point in points] == [1.0] * 4
+    assert [point.level for point in points] == [0.5, 0.5, 0.9, 0.9]
+
+
+def test_no_day_moves_the_level_of_an_earlier_one() -> None:
+    calm, stormy = np.full(6 * 1_440, 100.0), np.full(6 * 1_440, 100.0)
+    stormy[4 * 1_440 :] = jumping(2)
+    points = [
+        operating_points(trial(load, first_day=2), MIDNIGHT + 2 * DAY, candidates([1] * 5, [20] * 5), SETTINGS, level=0.95)
+        for load in (calm, stormy)
+    ]
+    assert points[0][:3] == points[1][:3]
+
+
+def test_without_an_early_forecast_the_autoscaler_alone_finds_its_target() -> None:
+    points = operating_points(trial(jumping(2)), MIDNIGHT + DAY, candidates([1], [20]), SETTINGS, level=0.95)
+    assert points == (OperatingPoint(level=0.95, target=0.5),)
+
+
+def test_days_longer_ago_than_the_trailing_ones_are_forgotten() -> None:
+    parts = np.array([[50.0, 0, 0, 0], [0, 0, 0, 0]])
+    outcome = Outcome(
+        arrivals=np.full(4, 1_000.0),
+        late=parts,
+        paid_min=np.array([[10.0] * 4, [20.0] * 4]),
+        changes=np.zeros((2, 4)),
+        backlog=np.zeros(2),
+    )
+    assert choose_level(outcome, 3, trailing_days=3, late_limit_ratio=0.001) == 1
+    assert choose_level(outcome, 3, trailing_days=2, late_limit_ratio=0.001) == 0
