@@ -20,7 +20,7 @@ def reload(path: Path, fleets: Fleets, metrics: Metrics, clock: Clock) -> bool:
     before = fleets.current
     try:
         config = read_config(path)
-        fleets.replace(config, clock.now())
+        fleets.replace(config, clock.now().replace(microsecond=0))
     except ForecasterError as error:
         _refuse(metrics, error)
         return False

@@ -56,7 +56,7 @@ class Runs:
         with self._working() as wanted:
             if not wanted:
                 return None
-            now, begun_s = self._clock.now(), self._clock.monotonic()
+            now, begun_s = self._clock.now().replace(microsecond=0), self._clock.monotonic()  # whole seconds, as plans are named
             try:
                 with self._fleets.in_force() as opened:
                     ended = work(opened, now)
@@ -85,7 +85,7 @@ class Runs:
         records = [record for cycle in cycles for record in cycle.records]
         written = sum(record.applied is not None and record.applied.written for record in records)
         done = sum(record.error is None for record in records)
-        return _ended(f"{done} targets decided, {written} written", [f for cycle in cycles for f in cycle.failures], done)
+        return _ended(f"floors decided: {done}, written: {written}", [f for cycle in cycles for f in cycle.failures], done)
 
     def _forecast(self, opened: OpenFleet, now: datetime) -> tuple[Outcome, str] | None:
         if not self._forecast_is_due(opened, now):
@@ -104,8 +104,7 @@ class Runs:
         self._metrics.record_drafts(drafts)
         self._news.tell_drafts(drafts)
         plans, waiting = sum(len(draft.plans) for draft in drafts), sum(len(draft.waiting) for draft in drafts)
-        sentence = f"{plans} plans made for {len(drafts)} workloads, {waiting} await approval"
-        return _ended(sentence, [f for draft in drafts for f in draft.failures], plans)
+        return _ended(f"plans made: {plans}, awaiting approval: {waiting}", [f for draft in drafts for f in draft.failures], plans)
 
     def _forecast_is_due(self, opened: OpenFleet, now: datetime) -> bool:
         """By what this process did, and only then by what the store says of others and of the time before the start."""
@@ -160,4 +159,4 @@ def _ended(sentence: str, failures: list[Failure], done: int) -> tuple[Outcome, 
     """The outcome, and in the sentence how much failed and how it began."""
     if not failures:
         return outcome_of(0, done), sentence
-    return outcome_of(len(failures), done), f"{sentence}, {len(failures)} failures; the first: {failures[0].sentence}"
+    return outcome_of(len(failures), done), f"{sentence}, failures: {len(failures)}; the first: {failures[0].sentence}"
