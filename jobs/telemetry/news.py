@@ -23,20 +23,19 @@ class News:
         self._runs: dict[Job, tuple[Outcome, str]] = {}
 
     def tell_run(self, run: Run) -> None:
-        """A run that did nothing, or goes well again; said once while it stays so. What a good run did is told by its parts."""
+        """A run that did nothing or goes well again, once while it stays so, and every forecast; what an apply did its parts tell."""
         before = self._runs.get(run.job)
         self._runs[run.job] = (run.outcome, run.sentence)
-        if before == self._runs[run.job]:
-            return
+        same, well_before = before == self._runs[run.job], before is not None and before[0] in {Outcome.DONE, Outcome.PARTLY}
         match run.outcome:
-            case Outcome.FAILED:
+            case Outcome.FAILED if not same:
                 log.error(run.job.value, sentence=run.sentence)
-            case Outcome.SKIPPED:
+            case Outcome.SKIPPED if not same:
                 log.info(run.job.value, sentence=run.sentence)
-            case Outcome.DONE | Outcome.PARTLY if run.job is Job.FORECAST:
+            case Outcome.DONE | Outcome.PARTLY if run.job is Job.FORECAST or not well_before:
                 log.info(run.job.value, sentence=run.sentence, duration_s=round(run.duration_s, 1))
-            case Outcome.DONE | Outcome.PARTLY if before is None or before[0] in {Outcome.FAILED, Outcome.SKIPPED}:
-                log.info(run.job.value, sentence=run.sentence)
+            case _:
+                pass
 
     def tell_cycles(self, cycles: tuple[Cycle, ...]) -> None:
         """One line a decision that changed something, and a warning for each alert and failure that is new."""
