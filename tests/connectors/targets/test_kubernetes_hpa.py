@@ -100,6 +100,17 @@ def test_a_second_writer_who_took_our_name_is_an_unknown_writer(api: KubeApi) ->
     assert target_of(api).observe(NOW).writer == "an unknown writer"
 
 
+def test_removing_the_mark_of_our_last_write_hands_a_kept_value_back_to_us(api: KubeApi) -> None:
+    api.add_hpa("inference", "llm", min_replicas=2, max_replicas=20)
+    stand(target_of(api), 8)
+    api.edit("inference", "llm", minReplicas=15)
+    assert target_of(api).observe(NOW).writer == "kubectl-edit"
+    api.edit("inference", "llm", annotations={"forecaster/floor": None})
+    assert target_of(api).observe(NOW).writer is None
+    stand(target_of(api), 6)
+    assert (api.min_replicas("inference", "llm"), target_of(api).observe(NOW).original) == (6, 2)
+
+
 def test_another_field_written_by_somebody_else_is_no_second_writer(api: KubeApi) -> None:
     api.add_hpa("inference", "llm", min_replicas=2, max_replicas=20)
     stand(target_of(api), 8)
