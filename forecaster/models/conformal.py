@@ -1,0 +1,202 @@
+"""From the errors of hindcasts to calibrated quantiles: split conformal prediction with locally scaled scores.
+
+An error is the log of (actual + offset) / (predicted + offset) at one origin and one step ahead. With location m_i and scale s_i of the
+errors around the time of day of step i, the score z = (error - m_i) / s_i has one distribution for the whole day, and
+
+    quantile_i(p) = m_i + s_i x (z(1/2) + (z(p') - z(1/2)) x sqrt(1 + 1/n)),   p' = p (N + 1) / N for p > 1/2, mirrored below
+
+where z(.) are weighted quantiles of the scores, N is their number and n the number of days behind them. Consequences: a busy hour gets
+the spread of busy hours; with few steps a day, high levels move to the largest score seen; with few days everything is wider.
+
+Sources: locally weighted split conformal, Lei et al. 2018 (JASA 113) and Romano et al. 2019 (Conformalized quantile regression); the
+(N + 1) rule, Vovk et al. 2005 (Algorithmic learning in a random world); weights by recency, Barber et al. 2023 (Conformal prediction
+beyond exchangeability); sqrt(1 + 1/n), the predictive spread of a mean of n days.
+"""
+
+from dataclasses import dataclass, field
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forecaster.series import Floats
+
+_HALF_LIFE_DAYS = 10.0
+_NEIGHBOURS_A_DAY = 16  # a sixteenth of a day, 1.5 hours, on each side has one location and scale
+_LOCAL_PRIOR_DAYS = 6.0  # days of the whole sample mixed into each neighbourhood
+_SIGMA, _SIGMA_DAYS = 0.4, 0.5  # log error of a naive forecast where nothing is known yet, and the days that it counts for
+_MEAN_SIZE = 0.8  # the mean size of a Gaussian error, in sigmas
+_PEAK_PRIOR_DAYS = 2.0
+_PEAK_EMPIRICAL_DAYS = 10.0  # days after which the peaks' own distribution counts as much as Student's
+_LEAST_FREEDOM = 4.0  # below, Student's tails say that nobody knows, not how much to provide
+_COVERAGE_ORIGINS = 3
+_TINY = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spread:
+    """Log errors to expect: quantiles (levels, n), and per level the share of past errors below it, each day judged by the others."""
+
+    quantiles: Floats = field(repr=False)
+    coverage: tuple[float | None, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Scores:
+    """Scores in ascending order, their weights, the origin that each comes from, and the number of days behind them all."""
+
+    values: Floats = field(repr=False)
+    weights: Floats = field(repr=False)
+    origins: NDArray[np.int64] = field(repr=False)
+    days: float
+
+    def quantiles(self, levels: Floats, wider: Floats) -> Floats:
+        """The quantiles z(1/2) + (z(p') - z(1/2)) x wider."""
+        below = np.cumsum(self.weights)
+        share = (below - self.weights / 2) / below[-1]
+        count = self.values.size
+        quantiles = np.interp(0.5 + (levels - 0.5) * (count + 1) / count, share, self.values)
+        centre = np.interp(0.5, share, self.values)
+        return np.asarray(centre + (quantiles - centre)[:, None] * wider)
+
+    def coverage(self, levels: Floats) -> Floats:
+        """The share of scores at or below the quantiles that the other origins give, shape (levels,)."""
+        covered = np.zeros(levels.size)
+        for origin in np.unique(self.origins):
+            others = self.origins != origin
+            rest = _Scores(
+                values=self.values[others], weights=self.weights[others], origins=self.origins[others], days=max(1.0, self.days - 1)
+            )
+            covered += np.searchsorted(self.values[~others], rest.quantiles(levels, np.sqrt(1 + 1 / rest.days))[:, 0], side="right")
+        return covered / self.values.size
+
+
+def spread(errors: Floats, per_day: int, levels: tuple[float, ...]) -> Spread:
+    """What errors of shape (origins, n), the newest origin first and NaN = unknown, say of the next n steps.
+
+    With no error at all the spread is that of a naive forecast. coverage is None with fewer than 3 origins.
+    """
+    wanted = np.array(levels)
+    known = ~np.isnan(errors)
+    if not known.any():
+        quantiles = np.repeat((_SIGMA * _normal(wanted))[:, None], errors.shape[1], axis=1)
+        return Spread(quantiles=quantiles, coverage=(None,) * len(levels))
+    weights = known * _recency(len(errors))[:, None]
+    days = _effective(weights.max(axis=1))
+    location, size = _local(np.where(known, errors, 0.0), weights, days, per_day)
+    order = np.argsort(scores := ((errors - location) / size)[known], kind="stable")
+    ordered = _Scores(values=scores[order], weights=weights[known][order], origins=np.nonzero(known)[0][order], days=days)
+    scale = np.exp((days * np.log(size) + _SIGMA_DAYS * np.log(_SIGMA * _MEAN_SIZE)) / (days + _SIGMA_DAYS))
+    ahead = 1 + np.arange(location.size) // per_day
+    quantiles = location + scale * ordered.quantiles(wanted, np.sqrt(1 + ahead / days))
+    if known.any(axis=1).sum() < _COVERAGE_ORIGINS:
+        return Spread(quantiles=quantiles, coverage=(None,) * len(levels))
+    return Spread(quantiles=quantiles, coverage=tuple(float(share) for share in ordered.coverage(wanted)))
+
+
+def peak_spread(errors: Floats, levels: tuple[float, ...]) -> Floats:
+    """Quantiles of the log errors of each segment's peak, shape (segments, levels), from errors (origins, segments).
+
+    A segment is one local day of the horizon. Its location and scale are its own, shrunk to those of all segments; its distribution is
+    that of its own scores mixed with Student's, since a month of days has no 99th percentile of its own.
+    """
+    wanted = np.array(levels)
+    recency = _recency(len(errors))
+    known = ~np.isnan(errors)
+    common = _peak_moments(errors[known], np.broadcast_to(recency[:, None], errors.shape)[known], _Moments(0.0, _SIGMA))
+    return np.stack(
+        [
+            _peak_quantiles(row[seen], recency[seen], common, wanted, ahead)
+            for ahead, (row, seen) in enumerate(zip(errors.T, known.T, strict=True), start=1)
+        ]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Moments:
+    location: float
+    sigma: float
+
+
+def _local(errors: Floats, weights: Floats, days: float, per_day: int) -> tuple[Floats, Floats]:
+    """Location and mean size of the errors around each step, shape (n,) each, shrunk to those of the sample at large.
+
+    A neighbourhood as well known as the best one counts `days` days against 6 days of the sample at large, a less known one less.
+    """
+    half = per_day // _NEIGHBOURS_A_DAY
+    weight = _around(weights.sum(axis=0), half)
+    share = weight / weight.max() * days
+    some = np.maximum(weight, _TINY)
+    known = weights > 0
+    centre = _weighted_median(errors[known], weights[known])
+    own = _around((weights * errors).sum(axis=0), half) / some
+    location = (share * own + _LOCAL_PRIOR_DAYS * centre) / (share + _LOCAL_PRIOR_DAYS)
+    sizes = weights * np.abs(errors - location)
+    own_size = _around(sizes.sum(axis=0), half) / some
+    size = (share * own_size + _LOCAL_PRIOR_DAYS * sizes.sum() / weights.sum()) / (share + _LOCAL_PRIOR_DAYS)
+    return location, np.maximum(size, _TINY)
+
+
+def _around(values: Floats, half: int) -> Floats:
+    """The sum over `half` steps on each side, fewer at the ends."""
+    total = np.concatenate(([0.0], np.cumsum(values)))
+    steps = np.arange(values.size)
+    around: Floats = total[np.minimum(values.size, steps + half + 1)] - total[np.maximum(0, steps - half)]
+    return np.maximum(around, 0.0)  # a difference of sums may fall a rounding error below zero
+
+
+def _peak_quantiles(errors: Floats, weights: Floats, common: _Moments, levels: Floats, ahead: int) -> Floats:
+    if not errors.size:
+        return common.location + common.sigma * _normal(levels)
+    days = _effective(weights)
+    own = _peak_moments(errors, weights, common)
+    scores = np.sort((errors - own.location) / own.sigma)
+    order = np.argsort(errors, kind="stable")
+    share = np.cumsum(weights[order]) - weights[order] / 2
+    empirical = np.interp(levels, share / weights.sum(), scores)
+    trust = days / (days + _PEAK_EMPIRICAL_DAYS)
+    mixed = trust * empirical + (1 - trust) * _student(levels, max(_LEAST_FREEDOM, days - 1))
+    return np.asarray(own.location + own.sigma * mixed * np.sqrt(1 + ahead / days))
+
+
+def _peak_moments(errors: Floats, weights: Floats, prior: _Moments) -> _Moments:
+    """Weighted median and spread of a sample, shrunk to a prior worth 2 days of location and half a day of spread.
+
+    The spread is the mean of the standard deviation and of the mean size / 0.8: one wild day moves it by half of what it would.
+    """
+    if not errors.size:
+        return prior
+    days = _effective(weights)
+    location = (days * _weighted_median(errors, weights) + _PEAK_PRIOR_DAYS * prior.location) / (days + _PEAK_PRIOR_DAYS)
+    share = weights / weights.sum()
+    distance = np.abs(errors - location)
+    sigma = max(_TINY, (float(np.sqrt(share @ distance**2)) + float(share @ distance) / _MEAN_SIZE) / 2)
+    return _Moments(location, float(np.exp((days * np.log(sigma) + _SIGMA_DAYS * np.log(prior.sigma)) / (days + _SIGMA_DAYS))))
+
+
+def _recency(origins: int) -> Floats:
+    return np.asarray(0.5 ** (np.arange(origins) / _HALF_LIFE_DAYS))
+
+
+def _effective(weights: Floats) -> float:
+    """The number of equally weighted days that know as much: (sum w)^2 / sum w^2 (Kish 1965)."""
+    return float(weights.sum() ** 2 / (weights**2).sum())
+
+
+def _weighted_median(values: Floats, weights: Floats) -> float:
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order])
+    return float(values[order][np.searchsorted(below, below[-1] / 2)])
+
+
+def _normal(levels: Floats) -> Floats:
+    return np.array([NormalDist().inv_cdf(level) for level in levels])
+
+
+def _student(levels: Floats, freedom: float) -> Floats:
+    """Student's quantiles by the expansion in 1 / freedom of Abramowitz and Stegun 26.7.5; within 1 % from 4 degrees on up to P99."""
+    z = _normal(levels)
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return np.asarray(z + first / freedom + second / freedom**2 + third / freedom**3)
