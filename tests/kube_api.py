@@ -6,9 +6,10 @@
         assert api.min_replicas("inference", "llm") == 8
         assert len(api.writes) == 1
 
-It keeps HPAs (autoscaling/v2), Deployments and StatefulSets, takes JSON merge patches only, enforces resourceVersion, refuses what the real
-server refuses (minReplicas below 1 or above maxReplicas: 422), keeps managedFields by the fieldManager parameter, and answers errors as
-Status objects. `fail_next` injects faults, `forbid` takes away an RBAC verb, `edit` writes as somebody else.
+It keeps HPAs (autoscaling/v2), Deployments and StatefulSets, lists them by label in pages, takes JSON merge patches only, enforces
+resourceVersion, refuses what the real server refuses (minReplicas below 1 or above maxReplicas: 422), keeps managedFields by the
+fieldManager parameter, answers SelfSubjectAccessReviews, and answers errors as Status objects. `fail_next` injects faults, `forbid` takes
+away an RBAC verb, `edit` writes as somebody else.
 """
 
 import json
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self, TypeAlias
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from tests.kube_objects import API_VERSIONS, HPAS, KINDS, Json, Key, Objects, Refusal
 
@@ -40,6 +41,7 @@ class Request:
     content_type: str
     authorization: str
     body: Json = field(repr=False)
+    query: Json = field(default_factory=dict)
     status: int = 0
 
 
@@ -158,7 +160,7 @@ class KubeApi:
             self._objects.delete((HPAS, namespace, name))
 
     def forbid(self, verb: str, plural: str = HPAS) -> None:
-        """Take the RBAC verb (`get`, `patch`) on a resource away from everybody."""
+        """Take the RBAC verb (`get`, `list`, `patch`) on a resource away from everybody."""
         with self._lock:
             self._forbidden.add((verb, plural))
 
@@ -183,7 +185,7 @@ class KubeApi:
 
     def _fault_for(self, request: Request) -> Fault | None:
         for fault in self._faults:
-            if fault.verb in {"", request.verb} and (not fault.plural or f"/{fault.plural}/" in request.path):
+            if fault.verb in {"", request.verb} and (not fault.plural or f"/{fault.plural}/" in f"{request.path}/"):
                 self._faults.remove(fault)
                 return fault
         return None
@@ -191,6 +193,11 @@ class KubeApi:
     def _carried_out(self, request: Request) -> tuple[int, Json]:
         try:
             self._admit(request)
+            match request.verb:
+                case "create":
+                    return HTTPStatus.CREATED, self._reviewed(request)
+                case "list":
+                    return HTTPStatus.OK, self._listed(request)
             key = self._key(request)
             shown = self._objects.shown(key)
             if request.verb == "patch":
@@ -217,6 +224,31 @@ class KubeApi:
             case _:
                 raise Refusal(404, "NotFound", "the server could not find the requested resource")
 
+    def _reviewed(self, request: Request) -> Json:
+        if request.path != "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
+            raise Refusal(404, "NotFound", "the server could not find the requested resource")
+        asked = request.body["spec"]["resourceAttributes"]
+        return request.body | {"status": {"allowed": (asked["verb"], asked["resource"]) not in self._forbidden}}
+
+    def _listed(self, request: Request) -> Json:
+        _, group, version, *space, plural = request.path.strip("/").split("/")
+        if API_VERSIONS.get(plural) != f"{group}/{version}":
+            raise Refusal(404, "NotFound", "the server could not find the requested resource")
+        where = f'in the namespace "{space[1]}"' if space else "at the cluster scope"
+        if ("list", plural) in self._forbidden:
+            who = 'User "system:serviceaccount:forecaster:forecaster"'
+            what = f'cannot list resource "{plural}" in API group "{group}" {where}'
+            raise Refusal(403, "Forbidden", f"{plural}.{group} is forbidden: {who} {what}")
+        items = self._objects.listed(plural, space[1] if space else None, request.query.get("labelSelector", ""))
+        first, most = int(request.query.get("continue", "0")), int(request.query.get("limit", len(items)))
+        metadata = {"continue": str(first + most)} if first + most < len(items) else {}
+        return {
+            "kind": f"{KINDS[plural]}List",
+            "apiVersion": f"{group}/{version}",
+            "metadata": metadata,
+            "items": items[first : first + most],
+        }
+
 
 def _present(fields: Json) -> Json:
     return {name: value for name, value in fields.items() if value is not None}
@@ -236,10 +268,19 @@ def _status(code: int, reason: str, message: str) -> Json:
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "code": code}
 
 
+def _is_collection(target: str) -> bool:
+    """/apis/GROUP/VERSION/PLURAL, or the same in a namespace."""
+    parts = urlsplit(target).path.strip("/").split("/")
+    return parts[0] == "apis" and (len(parts) == 4 or (len(parts) == 6 and parts[3] == "namespaces"))
+
+
 def _handler(api: KubeApi) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._respond("get")
+            self._respond("list" if _is_collection(self.path) else "get")
+
+        def do_POST(self) -> None:
+            self._respond("create")
 
         def do_PATCH(self) -> None:
             self._respond("patch")
@@ -250,10 +291,12 @@ def _handler(api: KubeApi) -> type[BaseHTTPRequestHandler]:
         def _respond(self, verb: str) -> None:
             url = urlsplit(self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+            query = dict(parse_qsl(url.query))
             request = Request(
                 verb=verb,
                 path=url.path,
-                manager=parse_qs(url.query).get("fieldManager", [""])[0],
+                query=query,
+                manager=query.get("fieldManager", ""),
                 content_type=self.headers.get("Content-Type", ""),
                 authorization=self.headers.get("Authorization", ""),
                 body=json.loads(body) if body else {},

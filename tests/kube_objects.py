@@ -84,6 +84,12 @@ class Objects:
             entries.setdefault(manager, entry | {"fieldsV1": {"f:spec": {}}})["fieldsV1"]["f:spec"][f"f:{name}"] = {}
         return value | {"metadata": value["metadata"] | {"managedFields": list(entries.values())}}
 
+    def listed(self, plural: str, namespace: str | None, selector: str) -> list[Json]:
+        """The objects of a kind, of one namespace or all, that a label selector of the forms k=v, k!=v, k and !k takes."""
+        keys = sorted(key for key in self._values if key[0] == plural and namespace in {None, key[1]})
+        shown = [self.shown(key) for key in keys]
+        return [value for value in shown if _selected(value["metadata"].get("labels", {}), selector)]
+
     def _check(self, name: str, spec: Json) -> None:
         low, high = spec.get("minReplicas", 1), spec["maxReplicas"]
         if low < self.least:
@@ -97,6 +103,24 @@ class Objects:
     def _own(self, key: Key, manager: str, names: list[str]) -> None:
         time = (_EPOCH + timedelta(seconds=self._version)).isoformat().replace("+00:00", "Z")
         self._owners[key].update(dict.fromkeys(names, (manager, time)))
+
+
+def _selected(labels: dict[str, str], selector: str) -> bool:
+    for term in filter(None, selector.split(",")):
+        if " " in term.strip():
+            raise Refusal(400, "BadRequest", f"unable to parse requirement: found '{term}'")
+        key, unequal, value = term.strip().partition("!=")
+        if not unequal:
+            key, _, value = term.strip().partition("=")
+        if term.startswith("!"):
+            taken = key[1:] not in labels
+        elif "=" in term:
+            taken = (labels.get(key) == value) != bool(unequal)
+        else:
+            taken = key in labels
+        if not taken:
+            return False
+    return True
 
 
 def _merged(value: Json, patch: Json) -> Json:

@@ -5,9 +5,10 @@ import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from connectors.kube.connection import KubeConnection
 from forecaster.errors import ForecasterError
@@ -32,12 +33,18 @@ _BUSY = frozenset(
         HTTPStatus.GATEWAY_TIMEOUT,
     }
 )
+_PAGE = 500  # as kubectl pages: one answer stays at a few MB
 _SENTENCE_CHARS = 300
+Given = ParamSpec("Given")
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectRef:
-    """One namespaced object of the API: `autoscaling`, `v2`, `horizontalpodautoscalers`, namespace, name."""
+    """One namespaced object of the API: `autoscaling`, `v2`, `horizontalpodautoscalers`, namespace, name.
+
+    Without a name: all of that kind in the namespace; without a namespace either: all in the cluster.
+    """
 
     group: str
     version: str
@@ -51,7 +58,9 @@ class ObjectRef:
         return f"{self.plural}.{self.group}"
 
     def __str__(self) -> str:
-        return f"{self.resource} {self.namespace}/{self.name}"
+        if self.name:
+            return f"{self.resource} {self.namespace}/{self.name}"
+        return f"{self.resource} in {f'namespace {self.namespace}' if self.namespace else 'all namespaces'}"
 
 
 class KubeFailed(ForecasterError):
@@ -68,8 +77,8 @@ class KubeFailed(ForecasterError):
 class Cluster:
     """The client of one API server, shared by threads. Nothing is opened before the first request.
 
-    Both methods answer with the object as JSON and raise KubeFailed. `read` is retried while the server is busy or
-    unreachable; `merge` is sent once, since a patch whose answer was lost may have been taken: observe before the next.
+    All methods raise KubeFailed. What only reads is retried while the server is busy or unreachable; `merge` is sent once, since a
+    patch whose answer was lost may have been taken: observe before the next.
     """
 
     def __init__(self, connection: KubeConnection) -> None:
@@ -79,12 +88,15 @@ class Cluster:
 
     def read(self, ref: ObjectRef) -> Json:
         """The object as it stands."""
-        import stamina  # noqa: PLC0415  # 40 ms that the command line need not pay
+        return self._retried(self._read_once, ref)
 
-        caller = stamina.RetryingCaller(
-            attempts=_READ_ATTEMPTS, timeout=self._connection.timeout_s, wait_initial=0.2, wait_max=2.0, wait_jitter=0.1
-        )
-        return caller(_may_pass, self._read_once, ref)
+    def find(self, ref: ObjectRef, selector: str) -> tuple[Json, ...]:
+        """All objects of a reference without a name that the label selector takes."""
+        return self._retried(self._find_once, ref, selector)
+
+    def may(self, verb: str, ref: ObjectRef) -> bool:
+        """Whether our role allows the verb on the object, as the server's own SelfSubjectAccessReview says: nothing is kept of it."""
+        return self._retried(self._may_once, verb, ref)
 
     def merge(self, ref: ObjectRef, patch: Json) -> Json:
         """The object after one JSON merge patch (RFC 7386), written as field manager `forecaster`."""
@@ -107,6 +119,36 @@ class Cluster:
             ref,
             lambda api, path, timeout_s: api.get_namespaced_custom_object(**path, _preload_content=False, _request_timeout=timeout_s),
         )
+
+    def _find_once(self, ref: ObjectRef, selector: str) -> tuple[Json, ...]:
+        found: list[Json] = []
+        token = None
+        while True:
+            page = self._call("list", ref, partial(_list, {"label_selector": selector, "limit": _PAGE, "_continue": token}))
+            found += page.get("items", ())
+            token = page.get("metadata", {}).get("continue")
+            if not token:
+                return tuple(found)
+
+    def _may_once(self, verb: str, ref: ObjectRef) -> bool:
+        asked = {"verb": verb, "group": ref.group, "resource": ref.plural, "namespace": ref.namespace, "name": ref.name}
+        review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": asked}}
+        answer = self._call(
+            "review our access to",
+            ref,
+            lambda api, _, timeout_s: api.create_cluster_custom_object(
+                "authorization.k8s.io", "v1", "selfsubjectaccessreviews", review, _preload_content=False, _request_timeout=timeout_s
+            ),
+        )
+        return answer.get("status", {}).get("allowed") is True
+
+    def _retried(self, request: Callable[Given, Answer], *args: Given.args, **kwargs: Given.kwargs) -> Answer:
+        import stamina  # noqa: PLC0415  # 40 ms that the command line need not pay
+
+        caller = stamina.RetryingCaller(
+            attempts=_READ_ATTEMPTS, timeout=self._connection.timeout_s, wait_initial=0.2, wait_max=2.0, wait_jitter=0.1
+        )
+        return caller(_may_pass, request, *args, **kwargs)
 
     def _call(self, verb: str, ref: ObjectRef, send: Callable[["CustomObjectsApi", Json, float], Any]) -> Json:
         from kubernetes.client.exceptions import ApiException  # noqa: PLC0415  # the client takes 0.3 s to import
@@ -131,8 +173,20 @@ class Cluster:
             return self._api
 
 
+def _list(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
+    kind = {name: path[name] for name in ("group", "version", "plural")}
+    if path["namespace"]:
+        return api.list_namespaced_custom_object(
+            **kind, namespace=path["namespace"], **wanted, _preload_content=False, _request_timeout=timeout_s
+        )
+    return api.list_cluster_custom_object(**kind, **wanted, _preload_content=False, _request_timeout=timeout_s)
+
+
 def _may_pass(error: Exception) -> bool:
-    return isinstance(error, KubeFailed) and (error.status is None or error.status in _BUSY)
+    if not isinstance(error, KubeFailed):
+        return False
+    grew_stale = error.verb == "list" and error.status == HTTPStatus.GONE  # between two pages
+    return error.status is None or error.status in _BUSY or grew_stale
 
 
 def _open(connection: KubeConnection, verb: str, ref: ObjectRef) -> "CustomObjectsApi":
