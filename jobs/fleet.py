@@ -22,7 +22,10 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """What both halves of the line need. history_s: span that models see. horizon_s: how far they look."""
+    """What both halves of the line need. history_s: span that models see. horizon_s: how far they look.
+
+    problems: one sentence for each thing that kept a workload out of the fleet.
+    """
 
     members: tuple[Member, ...]
     store: Store
@@ -33,3 +36,4 @@ class Fleet:
     horizon_s: int
     envelope: Envelope
     workers: int
+    problems: tuple[str, ...] = ()

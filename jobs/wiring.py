@@ -3,23 +3,25 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
-from pydantic import BaseModel
+import structlog
 
 from connectors.executors.serial import SerialExecutor
-from connectors.sources.registry import open_source
+from connectors.sources.registry import OpenedSource, open_source
 from connectors.stores.opening import open_store
 from connectors.targets.recording import RecordingTarget
 from connectors.targets.registry import Target, open_targets, target_name
 from forecaster.ports import ScaleTarget
 from forecaster.workload import Mode
 from jobs.config.document import Config
+from jobs.config.paths import beside
 from jobs.config.workloads import WorkloadSection
 from jobs.fleet import Fleet, Member
+from jobs.templates import expand
 
+log = structlog.get_logger()
 Rehearse = Literal["by-mode", "all", "none"]
-Section = TypeVar("Section", bound=BaseModel)
 _SQLITE = "sqlite:///"
 
 
@@ -27,16 +29,19 @@ _SQLITE = "sqlite:///"
 def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") -> Iterator[Fleet]:
     """The fleet of a configuration whose relative paths start at `folder`; its connections are closed at the end.
 
-    Rehearsed targets are observed for real and never written: those of workloads in mode `observe`, or all, or none. Raises
-    ConfigRejected or StoreError.
+    Rehearsed targets are observed for real and never written: those of workloads in mode `observe`, or all, or none. What keeps a
+    template from its workloads is a problem of the fleet and stops no other. Raises ConfigRejected or StoreError.
     """
     with ExitStack() as closing:
         store = open_store(store_url(config, folder))
         closing.callback(store.close)
-        sources = {name: open_source(_beside(source, folder)) for name, source in config.sources.items()}
-        for source in sources.values():
-            closing.callback(source.close)
-        targets = open_targets([_beside(target, folder) for w in config.workloads for pool in w.pools for target in pool.targets])
+        sources = closing.enter_context(open_sources(config, folder))
+        expansions = expand(config, folder)
+        problems = tuple(problem for expanded in expansions for problem in expanded.problems)
+        for problem in problems:
+            log.warning("templates", problem=problem)
+        sections = (*config.workloads, *(section for expanded in expansions for section in expanded.workloads))
+        targets = open_targets([beside(target, folder) for section in sections for pool in section.pools for target in pool.targets])
         yield Fleet(
             members=tuple(
                 Member(
@@ -47,7 +52,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                     source=sources[section.source],
                     targets=_targets(section, targets, rehearse=rehearse),
                 )
-                for section in config.workloads
+                for section in sections
             ),
             store=store,
             executor=SerialExecutor(),
@@ -57,7 +62,18 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
             horizon_s=int(config.forecast.horizon),
             envelope=config.envelope.to_core(),
             workers=config.apply.workers,
+            problems=problems,
         )
+
+
+@contextmanager
+def open_sources(config: Config, folder: Path) -> Iterator[dict[str, OpenedSource]]:
+    """The sources of a configuration by name; their connections are closed at the end."""
+    with ExitStack() as closing:
+        sources = {name: open_source(beside(source, folder)) for name, source in config.sources.items()}
+        for source in sources.values():
+            closing.callback(source.close)
+        yield sources
 
 
 def store_url(config: Config, folder: Path) -> str:
@@ -72,15 +88,3 @@ def _targets(section: WorkloadSection, targets: dict[str, Target], *, rehearse: 
     names = [target_name(target) for pool in section.pools for target in pool.targets]
     recorded = rehearse == "all" or (rehearse == "by-mode" and section.policy.mode is Mode.OBSERVE)
     return {name: RecordingTarget(targets[name]) if recorded else targets[name] for name in names}
-
-
-def _beside(section: Section, folder: Path) -> Section:
-    """The same section with every relative path in it, at any depth, taken from `folder`."""
-    moved: dict[str, object] = {}
-    for name in type(section).model_fields:
-        match getattr(section, name):
-            case Path() as path:
-                moved[name] = folder / path.expanduser()
-            case BaseModel() as inner:
-                moved[name] = _beside(inner, folder)
-    return section.model_copy(update=moved)

@@ -1,17 +1,17 @@
 """The whole configuration file."""
 
-from collections import Counter
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
 from connectors.sources.registry import SourceConfig
-from connectors.targets.registry import target_name
 from forecaster.envelope import Envelope
-from forecaster.units import HOUR_S, MINUTE_S
-from jobs.config.policy import SECTION, Whole
-from jobs.config.scalars import Duration
-from jobs.config.workloads import Name, WorkloadSection
+from forecaster.units import DAY_S, HOUR_S, MINUTE_S
+from jobs.config.contradictions import contradictions, placed
+from jobs.config.policy import SECTION
+from jobs.config.scalars import Duration, Integer, Name, Number
+from jobs.config.templates import TemplateSection
+from jobs.config.workloads import WorkloadSection
 
 ModelName = Literal["profile", "seasonal_naive", "holt_winters", "prophet"]
 
@@ -23,13 +23,13 @@ class ForecastSection(BaseModel):
     model: ModelName = "profile"
     """The model. Default profile: a robust daily and weekly profile times a level, the best single one per CPU-second."""
     fallback: ModelName = "seasonal_naive"
-    """The model where the first fails or history is too short. Default seasonal_naive, which needs one day."""
-    history: Duration = Field(4_838_400.0, ge=86_400)
+    """The model where the first fails or history is too short. Default seasonal_naive, which needs the least history."""
+    history: Duration = Field(4_838_400.0, ge=DAY_S)
     """How far back history is fetched and kept in use. Default 8w: enough for a weekly cycle, little enough to follow growth."""
-    horizon: Duration = Field(259_200.0, ge=3_600, le=1_209_600)
-    """How far ahead. Default 3d: a weekend without a new forecast is still covered by floors of windows and fallback."""
+    horizon: Duration = Field(259_200.0, ge=HOUR_S, le=14 * DAY_S)
+    """How far ahead load is forecast. Default 3d: a weekend without a new forecast is still covered."""
     every: Duration = Field(3_600.0, ge=MINUTE_S)
-    """How often the daemon forecasts. Default 1h."""
+    """How often the daemon forecasts. Default 1h: in an hour a day's forecast hardly changes, and live correction covers the rest."""
 
 
 class ApplySection(BaseModel):
@@ -37,8 +37,8 @@ class ApplySection(BaseModel):
 
     model_config = SECTION
     every: Duration = Field(30.0, ge=5, le=HOUR_S)
-    """How often the daemon observes and applies. Default 30s: half of a metrics scrape and evaluation."""
-    workers: int = Field(16, ge=1, le=256)
+    """How often the daemon observes and applies. Default 30s: twice a minute, since metrics are scraped about once."""
+    workers: Integer = Field(16, ge=1, le=256)
     """How many workloads are observed and written at once. Default 16: 2,000 targets at 200 ms each end within 25 s."""
 
 
@@ -46,10 +46,11 @@ class EnvelopeSection(BaseModel):
     """How far the fleet's plan may change in one cycle before a person is asked, even in mode auto."""
 
     model_config = SECTION
-    replicas_ratio: float | None = Field(0.5, gt=0)
-    """Largest change of the fleet's planned replica-hours over the next day. Default 0.5; null = no limit."""
-    workloads: Annotated[Whole, Field(ge=1)] | None = None
-    """Largest number of pools that may change by more than that at once. Default: no limit."""
+    replicas_ratio: Number | None = Field(0.5, gt=0)
+    """Largest change of the fleet's planned replica-hours over the next day, as a share of those in force. Default 0.5: the whole
+    fleet never moves by half on an ordinary day; null = no limit."""
+    workloads: Integer | None = Field(None, ge=1)
+    """Largest number of pools that may change by more than that at once. Default: no limit, since only you know your fleet's size."""
 
     def to_core(self) -> Envelope:
         """The same in the core's type."""
@@ -60,9 +61,9 @@ class DaemonSection(BaseModel):
     """The long-running service."""
 
     model_config = SECTION
-    host: str = "127.0.0.1"
+    host: str = Field("127.0.0.1", min_length=1)
     """Address that `/healthz` and `/metrics` listen on. Default loopback: opening it is a decision."""
-    port: int = Field(9464, ge=0, le=65_535)
+    port: Integer = Field(9464, ge=0, le=65_535)
     """Port of the same. Default 9464, the port that OpenTelemetry's exporters use; 0 takes a free one."""
 
 
@@ -80,15 +81,18 @@ class Config(BaseModel):
     """Everything that Forecaster needs to know. Unknown keys are refused; `${NAME}` in any text is read from the environment."""
 
     model_config = SECTION
-    store: str = "sqlite:///forecaster.db"
-    """Where history, forecasts, plans and decisions are kept: sqlite:///FILE or postgresql://USER:${PASSWORD}@HOST/DATABASE.
-    Default a file beside the configuration: one machine needs no more."""
+    store: str = Field("sqlite:///forecaster.db", min_length=1)
+    """Where history, forecasts, plans and decisions are kept: sqlite:///FILE, postgresql://USER:${PASSWORD}@HOST/DATABASE, or memory:
+    for a store that forgets. Default a file beside the configuration: one machine needs no more."""
     sources: dict[Name, SourceConfig] = Field(min_length=1)
-    """Where load is read from, by name."""
+    """Where load is read from, by name. No default."""
     workloads: tuple[WorkloadSection, ...] = ()
-    """What is scaled."""
+    """What is scaled, one by one. Default: none."""
+    templates: tuple[TemplateSection, ...] = ()
+    """What is scaled, one workload for each object that carries a label. Default: none."""
     include: tuple[str, ...] = ()
-    """Files or patterns, relative to this one, that hold further `workloads`, so that each team keeps its own. Default: none."""
+    """Files or patterns, relative to this one, that hold further `workloads` and `templates`, so that each team keeps its own.
+    Default: none."""
     forecast: ForecastSection = ForecastSection()
     """How load is forecast."""
     apply: ApplySection = ApplySection()
@@ -102,14 +106,9 @@ class Config(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        _no_duplicates("workload", [w.name for w in self.workloads])
-        _no_duplicates("target", [target_name(t) for w in self.workloads for pool in w.pools for t in pool.targets])
-        for workload in self.workloads:
-            if workload.source not in self.sources:
-                msg = (
-                    f"workload {workload.name} reads from source {workload.source!r}, which is not among sources: {', '.join(self.sources)}"
-                )
-                raise ValueError(msg)
+        found = contradictions(self.sources, placed("", "workloads", self.workloads), placed("", "templates", self.templates))
+        if found:
+            raise ValueError(found[0])
         return self
 
 
@@ -118,11 +117,6 @@ class Included(BaseModel):
 
     model_config = SECTION
     workloads: tuple[WorkloadSection, ...] = ()
-    """What is scaled."""
-
-
-def _no_duplicates(what: str, names: list[str]) -> None:
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        msg = f"{what} {twice[0]} is there {Counter(names)[twice[0]]} times; each {what} may be configured once"
-        raise ValueError(msg)
+    """What is scaled, one by one. Default: none."""
+    templates: tuple[TemplateSection, ...] = ()
+    """What is scaled, one workload for each object that carries a label. Default: none."""

@@ -1,16 +1,25 @@
 """The `policy` section: under which rules a workload's floors are chosen."""
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from forecaster.calendar import FloorWindow
 from forecaster.cost import newsvendor_level
+from forecaster.forecast import STANDARD_LEVELS
 from forecaster.workload import Blend, Mode, Policy, Shape
-from jobs.config.scalars import ClockTime, Duration
+from jobs.config.scalars import ClockTime, Duration, Number, Whole, Zone
 
-SECTION = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, use_attribute_docstrings=True)
+SECTION = ConfigDict(
+    extra="forbid",
+    frozen=True,
+    populate_by_name=True,
+    use_attribute_docstrings=True,
+    allow_inf_nan=False,
+    hide_input_in_errors=True,  # inputs may be secrets that stand at the wrong place
+)
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+DEFAULT_LEVEL = 0.95
 _DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 
 
@@ -19,23 +28,25 @@ class WindowSection(BaseModel):
 
     model_config = SECTION
     days: tuple[Day, ...] = Field(_DAYS, min_length=1)
-    """Weekdays on which the window starts. Default: every day."""
+    """Weekdays on which the window starts. Default: all seven, since a floor that lapses on a forgotten day is the worse surprise."""
     start: ClockTime = Field(alias="from")
-    """Local time at which the floor begins to hold, HH:MM."""
+    """Local time at which the floor begins to hold, HH:MM. No default. Where windows overlap, the largest floor holds."""
     end: ClockTime = Field(alias="to")
-    """Local time at which it ends, HH:MM; before `from` means on the next day, 24:00 is midnight."""
-    zone: str = "UTC"
+    """Local time at which it ends, HH:MM; before `from` means on the next day, 24:00 is midnight. No default."""
+    zone: Zone = "UTC"
     """IANA time zone of `from`, `to` and `days`. Default UTC, so that nothing depends on the machine."""
-    min_replicas: int = Field(ge=0)
-    """The floor in replicas."""
+    min_replicas: Whole
+    """The floor in replicas. No default: it is what the window is for."""
 
     def to_core(self) -> FloorWindow:
-        """The window in the core's type. Raises ValueError for an unknown zone or an empty window."""
+        """The window in the core's type. Raises ValueError for an empty window."""
         days = frozenset(_DAYS.index(day) for day in self.days)
         return FloorWindow(days=days, start_min=self.start, end_min=self.end, zone=self.zone, min_replicas=self.min_replicas)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.start == self.end:
+            raise ValueError("from and to must differ, since equal ones could mean nothing or the whole day: write 00:00 to 24:00 for that")
         self.to_core()
         return self
 
@@ -47,15 +58,17 @@ class BlendSection(BaseModel):
     fade_half_life: Duration = 3600.0
     """After this long half of a live deviation is expected to have gone. Default 1h: measured deviations of LLM traffic lose half
     their weight in about an hour."""
-    break_glass_ratio: float = Field(1.5, gt=1)
-    """Live load above this many times the median forecast takes the plan for wrong and follows the load. Default 1.5."""
+    break_glass_ratio: Number = Field(1.5, gt=1)
+    """Live load above this many times the median forecast takes the plan for wrong and follows the load. Default 1.5: a day that is
+    half as large again is no noise."""
     drain: Duration = 300.0
-    """A measured backlog is to be served within this time. Default 5m, about one cold start."""
+    """A measured backlog is to be served within this time. Default 5m, about one cold start: replicas that come later do not help."""
     decay_after: Duration = 7200.0
     """A floor begins to decay when load has stayed below `decay_ratio` of the forecast this long. Default 2h, so that a lunch break
     does not count."""
-    decay_ratio: float = Field(0.5, ge=0, lt=1)
-    """Share of the median forecast below which load counts as far too low. Default 0.5; 0 turns the decay off."""
+    decay_ratio: Number = Field(0.5, ge=0, lt=1)
+    """Share of the median forecast below which load counts as far too low. Default 0.5, twice as far off as forecasts usually are;
+    0 turns the decay off."""
 
     def to_core(self) -> Blend:
         """The same in the core's type."""
@@ -68,9 +81,6 @@ class BlendSection(BaseModel):
         )
 
 
-Whole = Annotated[int, Field(ge=0)]
-
-
 class PolicySection(BaseModel):
     """Rules for the floors of one workload."""
 
@@ -78,39 +88,42 @@ class PolicySection(BaseModel):
     mode: Mode = Mode.OBSERVE
     """`observe` only records what it would do, `review` writes plans that a person approved, `auto` writes. Default observe: trust
     is earned."""
-    level: float | None = Field(None, gt=0.05, lt=0.99)
-    """Quantile of the load that floors cover. Default 0.95, or what `cost_ratio` gives; `forecaster backtest` recommends one."""
-    cost_ratio: float | None = Field(None, gt=0)
-    """Cost of a replica-hour missing over that of one idle; the level becomes ratio / (1 + ratio). No default: set it instead of
-    `level`."""
+    level: Number | None = Field(None, ge=STANDARD_LEVELS[0], le=STANDARD_LEVELS[-1])
+    """Quantile of the load that floors cover. Default 0.95, or what `cost_ratio` gives: in 5 % of cases load comes out above, which is
+    the autoscaler's part. `forecaster backtest` recommends the cheapest level for your own history."""
+    cost_ratio: Number | None = Field(None, gt=0)
+    """Cost of a replica-hour missing over that of one idle; the level becomes ratio / (1 + ratio). Default: none, `level` says it. Set
+    one of the two."""
     shape: Shape = Shape.PROFILE
     """`profile` follows the day, `daily-peak` holds one floor over its busy span. Default profile: it costs less."""
     minimum: Whole | None = Field(None, alias="min")
-    """Least floor in replicas. Default: the minimum found on the object when we first saw it."""
+    """Least floor in replicas. Default: the minimum found on the object when we first saw it, so that adoption lowers nothing."""
     maximum: Whole | None = Field(None, alias="max")
-    """Largest floor in replicas. Default: the object's own ceiling."""
+    """Largest floor in replicas. Default: none of ours, the object's own ceiling binds."""
     allow_below_original: bool = Field(default=False)
     """Whether `min` may be below the minimum found on the object. Default false: nobody is worse off by adopting us."""
     windows: tuple[WindowSection, ...] = ()
-    """Configured floors by local time; the floor is the larger of forecast and window."""
-    growth: float = Field(1.0, gt=0)
-    """Expected load over past load, for growth that history cannot know. Default 1."""
-    efficiency_gain: float = Field(1.0, gt=0)
-    """Throughput of a replica over the one that `capacity` was measured at. Default 1; load scales with growth / gain."""
-    headroom: float = Field(1.0, gt=0)
+    """Configured floors by local time; the floor is the larger of forecast and window. Default: none."""
+    growth: Number = Field(1.0, gt=0)
+    """Expected load over past load, for growth that history cannot know, such as a launch. Default 1: tomorrow as the past says."""
+    efficiency_gain: Number = Field(1.0, gt=0)
+    """Throughput of a replica over the one that `capacity` was measured at. Default 1: measured on what runs; load scales with
+    growth / gain."""
+    headroom: Number = Field(1.0, gt=0)
     """Factor on the load on top of the level. Default 1: the autoscaler above already applies its own target utilisation."""
     hold: Duration = 600.0
-    """A floor stays at least this long before it is lowered. Default 10m, so that noise moves nothing."""
-    raise_per_min: float | None = Field(None, gt=0)
-    """Largest raise in replicas a minute. Default: no limit."""
-    lower_per_min: float | None = Field(None, gt=0)
-    """Largest lowering in replicas a minute. Default: no limit."""
+    """A floor stays at least this long before it is lowered. Default 10m, one cold start: what is lowered sooner is asked for again."""
+    raise_per_min: Number | None = Field(None, gt=0)
+    """Largest raise in replicas a minute. Default: no limit, since a late replica helps nobody."""
+    lower_per_min: Number | None = Field(None, gt=0)
+    """Largest lowering in replicas a minute. Default: no limit, since a floor ends no replica: the autoscaler does, at its own pace."""
     expiry: Duration = 86400.0
     """A plan is followed this long after it was made. Default 1d: a day-old forecast of a daily cycle still holds."""
     fallback: Whole | None = None
-    """Floor in replicas when neither load nor plan is known. Default: the minimum found on the object."""
-    review_tolerance: float = Field(0.1, ge=0)
-    """In mode review, a newer plan within this share of the approved floors inherits the approval. Default 0.1."""
+    """Floor in replicas when neither load nor plan is known. Default: the minimum found on the object, the state before adoption."""
+    review_tolerance: Number = Field(0.1, ge=0)
+    """In mode review, a newer plan within this share of the approved floors inherits the approval. Default 0.1: what one would approve
+    without a second look."""
     hold_when_expiry: Duration = 7200.0
     """A `hold_when` condition that has blocked lowering this long is taken for stuck. Default 2h, longer than a rollout."""
     blend: BlendSection = BlendSection()
@@ -119,15 +132,18 @@ class PolicySection(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.level is not None and self.cost_ratio is not None:
-            raise ValueError("set level or cost_ratio, not both")
+            raise ValueError("level and cost_ratio both choose the level: keep one of them")
+        if self.minimum is not None and self.maximum is not None and self.minimum > self.maximum:
+            msg = f"min must not be above max, got {self.minimum} and {self.maximum}: raise max or lower min"
+            raise ValueError(msg)
         self.to_core()
         return self
 
     def to_core(self) -> Policy:
         """The same in the core's type. Raises ValueError naming what contradicts itself."""
-        level = self.level if self.level is not None else newsvendor_level(self.cost_ratio) if self.cost_ratio is not None else 0.95
+        by_cost = DEFAULT_LEVEL if self.cost_ratio is None else newsvendor_level(self.cost_ratio)
         return Policy(
-            level=level,
+            level=by_cost if self.level is None else self.level,
             shape=self.shape,
             mode=self.mode,
             minimum=self.minimum,

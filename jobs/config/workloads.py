@@ -1,6 +1,6 @@
 """The `workloads` section: what is scaled, what its load is, what a replica carries and where its floor is written."""
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
@@ -10,12 +10,11 @@ from forecaster.capacity import Capacity
 from forecaster.leadtime import LeadTime
 from forecaster.ports import Query, Unit
 from forecaster.series import LOAD_SIGNALS, Signal
-from forecaster.units import DAY_S
+from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
 from jobs.config.policy import SECTION, PolicySection
-from jobs.config.scalars import Duration
+from jobs.config.scalars import Duration, Name, Number, Zone, spell_duration
 
-Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=128)]
 SignalName = Literal["rpm", "concurrency", "tokens", "queue_depth"]
 
 
@@ -24,7 +23,8 @@ class QuerySection(BaseModel):
 
     model_config = SECTION
     query: str = Field(min_length=1)
-    """In the source's own language: PromQL that answers with one series, or the name of a CSV column."""
+    """In the source's own language: PromQL that answers with one series, or the name of a CSV column. No default: names differ
+    between serving engines and their versions."""
     unit: Unit
     """What the numbers mean: `per_second` or `per_minute` for a rate, `count` for a number in the bucket or in flight. No default:
     a wrong guess is off by 60."""
@@ -35,19 +35,19 @@ class ConditionSection(BaseModel):
 
     model_config = SECTION
     query: str = Field(min_length=1)
-    """In the source's own language; any value but 0 holds, and so does no answer."""
+    """In the source's own language; any value but 0 holds, and so does no answer. No default."""
 
 
 class CapacitySection(BaseModel):
     """What one replica carries inside its SLO; a load signal without a figure is not used for floors."""
 
     model_config = SECTION
-    rpm: float | None = Field(None, gt=0)
-    """Requests per minute. Default: not used."""
-    concurrency: float | None = Field(None, gt=0)
-    """Requests in flight. Default: not used."""
-    tokens: float | None = Field(None, gt=0)
-    """Tokens per second. Default: not used."""
+    rpm: Number | None = Field(None, gt=0)
+    """Requests per minute. Default: none, since a guess would be a floor."""
+    concurrency: Number | None = Field(None, gt=0)
+    """Requests in flight. Default: none, since a guess would be a floor."""
+    tokens: Number | None = Field(None, gt=0)
+    """Tokens per second. Default: none, since a guess would be a floor."""
 
 
 class LeadTimeSection(BaseModel):
@@ -69,15 +69,15 @@ class PoolSection(BaseModel):
 
     model_config = SECTION
     name: Name
-    """Unique in the workload."""
+    """Unique in the workload, part of records and plans. No default."""
     capacity: CapacitySection = CapacitySection()
-    """What one replica carries. Default: nothing known, so the workload is held and reported, never guessed."""
+    """What one replica carries. Default: nothing known, so that the pool is held and reported, never guessed."""
     lead_time: LeadTimeSection = LeadTimeSection()
-    """How long before the load a replica must be asked for."""
-    share: float = Field(1.0, gt=0, le=1)
-    """Part of the workload's load that goes to this pool. Default 1."""
+    """How long before the load a replica must be asked for; the longer one of `warm` and `cold` counts."""
+    share: Number = Field(1.0, gt=0, le=1)
+    """Part of the workload's load that goes to this pool, above 0 to 1. Default 1: most workloads have one pool."""
     targets: tuple[TargetConfig, ...] = Field(min_length=1)
-    """Where the floor is written, in this order."""
+    """Where the floor is written, in this order. No default."""
 
 
 class WorkloadSection(BaseModel):
@@ -85,19 +85,20 @@ class WorkloadSection(BaseModel):
 
     model_config = SECTION
     name: Name
-    """Unique in the fleet; history belongs to it."""
+    """Unique in the fleet. History, plans and approvals are kept under it: a new name begins anew. No default."""
     source: Name
-    """Which of `sources` its load is read from."""
+    """Which of `sources` its load is read from. No default."""
     signals: dict[SignalName, QuerySection]
-    """Load by signal: at least one of `rpm`, `concurrency` and `tokens`; `queue_depth` is optional and only corrects."""
+    """Load by signal: at least one of `rpm`, `concurrency` and `tokens`; `queue_depth` is optional and only corrects. No default."""
     hold_when: dict[Name, ConditionSection] = Field(default_factory=dict)
     """Named conditions that block lowering while they hold, such as a rollout. Default: none."""
-    zone: str = "UTC"
-    """IANA time zone of its days and daily peaks. Default UTC."""
+    zone: Zone = "UTC"
+    """IANA time zone of its days and daily peaks. Default UTC, so that nothing depends on the machine."""
     step: Duration = Field(300.0, ge=60, le=DAY_S)
-    """Grid of history and forecasts; divides a day. Default 5m: finer is noise to a daily cycle."""
+    """Grid of history and forecasts: whole minutes that divide a day. Default 5m: finer is noise to a daily cycle. Choose it
+    once: history is kept at its step."""
     pools: tuple[PoolSection, ...] = Field(min_length=1)
-    """Its kinds of replicas. Shares need not add up to 1: spare capacity is allowed, and so is a part served elsewhere."""
+    """Its kinds of replicas. Shares need not add up to 1: spare capacity is allowed, and so is a part served elsewhere. No default."""
     policy: PolicySection = PolicySection()
     """Under which rules floors are chosen."""
 
@@ -105,8 +106,9 @@ class WorkloadSection(BaseModel):
     def _check(self) -> Self:
         if not {signal.value for signal in LOAD_SIGNALS} & set(self.signals):
             raise ValueError("signals needs at least one load signal: rpm, concurrency or tokens")
-        if DAY_S % self.step:
-            raise ValueError("step must divide a day, such as 1m, 5m, 15m or 1h")
+        if DAY_S % self.step or self.step % MINUTE_S:
+            msg = f"step must be whole minutes and divide a day, such as 1m, 5m, 15m or 1h, got {spell_duration(self.step)}"
+            raise ValueError(msg)
         self.to_core()
         return self
 
