@@ -16,7 +16,7 @@ def demo() -> None:
     from jobs.cli.chart import plan_chart
     from jobs.cli.session import session
     from jobs.cli.show import say, show
-    from jobs.cli.tables import floors_table, peaks_table
+    from jobs.cli.tables import hours_table, peaks_table
     from jobs.clock import SystemClock
     from jobs.demonstration import lay_out
     from jobs.forecast import forecast_fleet
@@ -27,7 +27,7 @@ def demo() -> None:
     with session(folder / "forecaster.yaml") as at:
         drafts = forecast_fleet(at.fleet, at.now)
         show(peaks_table(drafts), Output.TABLE)
-        show(floors_table(drafts, at.now), Output.TABLE)
+        show(hours_table(drafts, at.now), Output.TABLE)
         for draft in drafts:
             for plan in draft.plans:
                 typer.echo(plan_chart(plan, draft.member.workload.calendar, at.now))

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from forecaster.decision import CycleRecord
 from forecaster.plan import Floor, Plan
-from forecaster.units import DAY_S
+from forecaster.units import DAY_S, HOUR_S, floor_to
 from jobs.apply import Cycle
 from jobs.cli.show import Table
 from jobs.fleet import Fleet
@@ -51,6 +51,22 @@ def floors_table(drafts: tuple[Draft, ...], now: datetime) -> Table:
         for why in (floor.reason.detail,)
     ]
     columns = ("workload", "pool", "from", "until", "replicas", "why")
+    return Table(title="Floors of the next 24 hours", columns=columns, rows=tuple(rows), empty="no plan was made")
+
+
+def hours_table(drafts: tuple[Draft, ...], now: datetime) -> Table:
+    """The largest floor of each of the next 24 hours, and why."""
+    rows = []
+    for draft in drafts:
+        local = draft.member.workload.calendar.local
+        for plan in draft.plans:
+            for hour in (floor_to(now, HOUR_S) + timedelta(hours=i) for i in range(24)):
+                inside = [f for f in plan.floors if f.start < hour + timedelta(hours=1) and f.until > max(hour, now)]
+                if inside:
+                    top = max(inside, key=lambda floor: floor.replicas)
+                    least = min(floor.replicas for floor in inside)
+                    rows.append((plan.workload, plan.pool, f"{local(hour):%a %H:%M %Z}", least, top.replicas, top.reason.detail))
+    columns = ("workload", "pool", "hour from", "least floor", "largest floor", "why the largest")
     return Table(title="Floors of the next 24 hours", columns=columns, rows=tuple(rows), empty="no plan was made")
 
 
