@@ -51,7 +51,7 @@ def _short(values: Floats, step_s: int) -> NDArray[np.bool_]:
     most = max(_SHORT_GAP_BUCKETS, _SHORT_GAP_S // step_s)
     short = np.zeros(values.size, dtype=bool)
     for start, stop in _runs(np.isnan(values)):
-        short[start:stop] = 0 < start and stop < values.size and stop - start <= most
+        short[start:stop] = start > 0 and stop < values.size and stop - start <= most
     return short
 
 
