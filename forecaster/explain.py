@@ -4,7 +4,9 @@ from dataclasses import dataclass
 
 from forecaster.decision import Action, Applied, CycleRecord, Decision
 from forecaster.plan import Plan
-from forecaster.units import iso
+from forecaster.reasons import Code, Reason
+from forecaster.series import Signal
+from forecaster.units import MINUTE_S, iso
 from forecaster.workload import Mode
 
 
@@ -39,12 +41,31 @@ def _why(decision: Decision, applied: Applied | None) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SignalBasis:
+    """What one signal asked for at one instant: median and load at the level over the lead window, in the signal's unit, and replicas.
+
+    binds: the plan's floor is this signal's.
+    """
+
+    signal: Signal
+    median: float
+    load: float
+    carry: float
+    replicas: float
+    binds: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """How one floor came about. steps: (code, sentence, before, after) in order. basis: what the plan rested on, by name."""
+    """How one floor came about: forecast, level, capacity, binding signal, lead time and guards, in one sentence and apart.
+
+    steps: (code, sentence, before, after) in order. basis: what the plan rested on, by name. signals: the same in numbers.
+    """
 
     sentence: str
     steps: tuple[tuple[str, str, int | None, int | None], ...]
     basis: tuple[tuple[str, str], ...]
+    signals: tuple[SignalBasis, ...]
 
 
 def explain(record: CycleRecord, plan: Plan | None) -> Explanation:
@@ -55,7 +76,61 @@ def explain(record: CycleRecord, plan: Plan | None) -> Explanation:
     if plan is not None:
         basis += _plan_basis(plan, record)
     steps = tuple((str(r.code), r.detail, r.before, r.after) for r in decision.reasons)
-    return Explanation(sentence=record.sentence, steps=steps, basis=tuple(basis))
+    signals = _signal_basis(plan, record) if plan is not None else ()
+    return Explanation(sentence=_account(record, plan, signals), steps=steps, basis=tuple(basis), signals=signals)
+
+
+def _signal_basis(plan: Plan, record: CycleRecord) -> tuple[SignalBasis, ...]:
+    demand, floor = plan.demand, plan.floor_at(record.at)
+    i = demand.index(record.at) if demand is not None else None
+    if demand is None or i is None:
+        return ()
+    needs = demand.needs[:, i]
+    binding = int(needs.argmax()) if floor is not None and floor.reason.code is Code.SIGNAL_BINDS else None
+    return tuple(
+        SignalBasis(
+            signal=signal,
+            median=float(demand.expected[s, i]),
+            load=float(demand.load[s, i]),
+            carry=demand.carry[s],
+            replicas=float(needs[s]),
+            binds=s == binding,
+        )
+        for s, signal in enumerate(demand.signals)
+    )
+
+
+def _account(record: CycleRecord, plan: Plan | None, signals: tuple[SignalBasis, ...]) -> str:
+    """The whole of a floor in one sentence: what was planned and from what, then every step that moved it."""
+    decision = record.decision
+    planned = _planned(plan, record, signals) if plan is not None else []
+    moved = [_moved(reason) for reason in decision.reasons if reason.code is not Code.PLAN_FOLLOWED or not planned]
+    failed = [f"it was not written ({record.error.rstrip('.')})"] if record.error is not None else []
+    where = f"{decision.workload}/{decision.pool} on {decision.target}"
+    stands = "floor" if record.mode is not Mode.OBSERVE else "floor would be"
+    return f"{where}: {stands} {decision.floor} since {iso(decision.since)}: {'; '.join([*planned, *moved, *failed])}."
+
+
+def _moved(reason: Reason) -> str:
+    if reason.before is None or reason.after is None or reason.before == reason.after:
+        return reason.detail
+    return f"{reason.detail} ({reason.before} -> {reason.after})"
+
+
+def _planned(plan: Plan, record: CycleRecord, signals: tuple[SignalBasis, ...]) -> list[str]:
+    """The plan's own floor at the instant, and what it rested on; nothing where the plan does not reach."""
+    floor, demand = plan.floor_at(record.at), plan.demand
+    if floor is None:
+        return []
+    if demand is None or not signals:
+        return [f"planned {floor.replicas} ({floor.reason.detail})"]
+    level, window_min = f"P{demand.level * 100:g}", demand.window_s / MINUTE_S
+    ahead = f"the next {window_min:g} min (lead time {demand.lead_time_s / MINUTE_S:g} min and one step)"
+    largest = max(signals, key=lambda s: s.replicas)
+    load = f"{demand.model} expects {level} of {largest.signal} over {ahead} at {_number(largest.load)} {largest.signal.unit}"
+    needs = f"a replica carries {_number(largest.carry)}, so {largest.replicas:.2f} are needed"
+    binds = "" if largest.binds else f", but {floor.reason.detail}"
+    return [f"{load}, {needs}{binds} and {floor.replicas} are planned"]
 
 
 def _plan_basis(plan: Plan, record: CycleRecord) -> list[tuple[str, str]]:
@@ -69,7 +144,12 @@ def _plan_basis(plan: Plan, record: CycleRecord) -> list[tuple[str, str]]:
         return basis
     basis += [("model", demand.model), ("level", f"P{demand.level * 100:g}"), ("lead time", f"{demand.lead_time_s / 60:g} min")]
     for s, signal in enumerate(demand.signals):
-        ahead = f"{demand.load[s, i]:,.4g} {signal.unit} at the level over the lead window"
-        basis.append((f"{signal} forecast", f"median {demand.expected[s, i]:,.4g}, {ahead}"))
-        basis.append((f"{signal} capacity", f"{demand.carry[s]:,.4g} {signal.unit} a replica, so {demand.needs[s, i]:.2f} replicas"))
+        ahead = f"{_number(demand.load[s, i])} {signal.unit} at the level over the lead window"
+        basis.append((f"{signal} forecast", f"median {_number(demand.expected[s, i])}, {ahead}"))
+        basis.append((f"{signal} capacity", f"{_number(demand.carry[s])} {signal.unit} a replica, so {demand.needs[s, i]:.2f} replicas"))
     return basis
+
+
+def _number(value: float) -> str:
+    """Four digits that count, whole from a thousand on."""
+    return f"{value:,.0f}" if value >= 1_000 else f"{value:.4g}"  # noqa: PLR2004 - beyond, .4g turns to exponents

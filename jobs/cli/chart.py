@@ -150,7 +150,7 @@ def _chart(frame: Frame, unit: str, legend: str, canvas: Canvas) -> list[str]:
 def _time_axis(frame: Frame) -> list[str]:
     """The axis with a tick at every few whole hours of the local day, and the day's name at midnight."""
     every_h = next(h for h in (1, 2, 3, 6, 12, 24) if h * HOUR_S / frame.column_s >= _TICK_WIDTH)
-    axis, labels = ["─"] * frame.columns, [" "] * (frame.columns + _TICK_WIDTH)
+    axis, labels = ["─"] * frame.columns, [" "] * frame.columns
     free_from = 0
     for c in range(frame.columns):
         local = frame.calendar.local(frame.start + timedelta(seconds=c * frame.column_s))
@@ -160,7 +160,7 @@ def _time_axis(frame: Frame) -> list[str]:
         at = local + timedelta(seconds=(-past_s) % (every_h * HOUR_S))
         axis[c] = "┬"
         text = f"{at:%a %d}" if at.hour == 0 else f"{at:%H:%M}"
-        if c >= free_from and c + len(text) <= frame.columns + LABEL_WIDTH:
+        if c >= free_from and c + len(text) <= frame.columns:
             labels[c : c + len(text)] = text
             free_from = c + len(text) + 1
     return [f"{0:>{LABEL_WIDTH - 1}} └{''.join(axis)}", f"{'':>{LABEL_WIDTH + 1}}{''.join(labels).rstrip()}"]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _PIPE_WIDTH = 10_000
 """Columns of a table that nobody watches: no name is ever cut, and every row is one line to grep."""
-_PROSE_WIDTH = 24
+_PROSE_WIDTH = 20
 """Columns that a cell of text can do with: beyond, it goes on in the next line."""
 _GAP = 3
 """Columns between two columns of a table."""

@@ -1,0 +1,276 @@
+"""What `review` prints for people: a row a pool over the fleet, a page with charts over one workload."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from forecaster.forecast import DailyPeak, Forecast
+from forecaster.series import Floats, Series
+from forecaster.units import DAY_S, floor_to
+from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floors_by_column, load_against, load_ahead
+from jobs.cli.options import Output
+from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
+from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
+from jobs.views.days import MeasuredDay, local_day
+from jobs.views.review import Review
+from jobs.views.signals import SignalReview, change_ratio
+
+if TYPE_CHECKING:
+    from jobs.views.pools import PoolReview
+
+LOWER = 0.05
+_COLUMNS = (
+    "workload",
+    "pool",
+    "peak",
+    "signal",
+    "P50",
+    "P95",
+    "yesterday",
+    "last week",
+    "error",
+    "> P95",
+    "floor",
+    "change",
+    "model",
+    "needs",
+)
+_KEYS = (
+    "workload",
+    "pool",
+    "peak_at",
+    "signal",
+    "peak_p50",
+    "peak_p95",
+    "yesterday_peak",
+    "last_week_peak",
+    "yesterday_median_error_ratio",
+    "yesterday_above_p95_ratio",
+    "floor_at_peak",
+    "floor_change",
+    "model",
+    "needs",
+)
+
+
+def review_table(reviews: Sequence[Review]) -> Table:
+    """A row a pool, with the signal that binds there at tomorrow's peak."""
+    rows = tuple(_row(review, pool) for review in reviews for pool in review.pools)
+    return Table(title="Tomorrow's peak, and yesterday's forecast", columns=_COLUMNS, keys=_KEYS, rows=rows, named_by=2)
+
+
+def _row(review: Review, pool: "PoolReview") -> tuple[object, ...]:
+    signal = sizing(review, pool)
+    peak, scored = signal.tomorrow, signal.scored
+    return (
+        review.member.workload.name,
+        pool.pool.name,
+        moment(pool.peak_at, review.member.workload.calendar, "%a %H:%M"),
+        str(signal.signal),
+        _at(peak, MEDIAN),
+        _at(peak, UPPER),
+        _compared(peak, signal.yesterday),
+        _compared(peak, signal.last_week),
+        percent(scored.median_error_ratio if scored is not None else None),
+        percent(scored.above_upper_ratio if scored is not None else None),
+        pool.floor,
+        change(floor_change(pool)),
+        _model(signal),
+        ", ".join(dict.fromkeys(str(found.code) for found in review.attention)),
+    )
+
+
+def sizing(review: Review, pool: "PoolReview") -> SignalReview:
+    """The signal that binds at tomorrow's peak, else the first one."""
+    return next((signal for signal in review.signals if signal.signal is pool.binding), review.signals[0])
+
+
+def floor_change(pool: "PoolReview") -> int | None:
+    """Replicas that the newest plan asks for at tomorrow's peak beyond the one that it would replace."""
+    return pool.floor - pool.floor_before if pool.floor is not None and pool.floor_before is not None else None
+
+
+def print_attention(reviews: Sequence[Review], options: str) -> None:
+    """What needs a decision, each with the commands to choose from. options: what the reader must add to each command."""
+    from rich.text import Text
+
+    console = terminal()
+    found = [(review.member.workload.name, item) for review in reviews for item in review.attention]
+    console.print(Text("Needs a decision" if found else "Nothing needs a decision.", style="bold"))
+    for name, item in found:
+        console.print(Text(f"- {name}, {item.code}: {item.sentence}"))
+        for command in item.commands:
+            console.print(Text(f"    forecaster {command}{options}", style="green"), soft_wrap=True)
+
+
+def print_page(review: Review, width: int, options: str) -> None:
+    """One workload: peaks, accuracy, charts, floors, and what needs a decision."""
+    from rich.text import Text
+
+    console, calendar, policy = terminal(), review.member.workload.calendar, review.member.workload.policy
+    as_of = f"as of {calendar.local(review.now):%a %d %b %Y %H:%M %Z} in {calendar.zone}"
+    console.print(Text(f"{review.member.workload.name}: {as_of}, mode {policy.mode}\n", style="bold"))
+    for signal in review.signals:
+        show(peaks_table(review, signal), Output.TABLE)
+        console.print(Text("\n".join(sentences(review, signal)) + "\n"))
+    for title, chart, told in charts(review, sizing(review, review.pools[0]), width):
+        console.print(Text(title, style="bold"))
+        if chart:
+            show_chart(chart)
+        console.print(Text(told + "\n" if told else ""))
+    print_attention((review,), options)
+
+
+def peaks_table(review: Review, signal: SignalReview) -> Table:
+    """Measured and forecast daily peaks side by side, the oldest day first."""
+    tomorrow, calendar = review.tomorrow, review.member.workload.calendar
+    yesterday_peak = signal.scored.peak if signal.scored is not None else None
+    days: list[tuple[int, MeasuredDay | None, DailyPeak | None, str]] = [
+        (7, signal.last_week, None, "a week before tomorrow"),
+        (2, signal.yesterday, yesterday_peak, "yesterday"),
+        (1, None, signal.today, "today"),
+        (0, None, signal.tomorrow, "tomorrow"),
+    ]
+    rows = []
+    for back, measured, peak, what in days:
+        if measured is None and peak is None and back:
+            continue
+        day = tomorrow - timedelta(days=back)
+        whole = local_day(calendar, day)
+        parts = [what]
+        if measured is not None and measured.measured_ratio < 1:
+            parts.append(f"{percent_words(measured.measured_ratio)} measured")
+        if peak is not None and peak.covers != whole:
+            edge = "from" if peak.covers.start > whole.start else "until"
+            parts.append(f"forecast {edge} {calendar.local(peak.covers.start if edge == 'from' else peak.covers.end):%H:%M}")
+        rows.append(
+            (
+                f"{day:%a %d %b}",
+                measured.peak if measured is not None else None,
+                moment(measured.peak_at if measured is not None else None, calendar, "%H:%M"),
+                _at(peak, MEDIAN),
+                _at(peak, UPPER),
+                moment(peak.at if peak is not None else None, calendar, "%H:%M"),
+                ", ".join(parts),
+            )
+        )
+    columns = ("day", "measured", "at", "P50", "P95", "at", "")
+    return Table(title=f"Daily peaks of {signal.signal} ({signal.signal.unit})", columns=columns, rows=tuple(rows))
+
+
+def sentences(review: Review, signal: SignalReview) -> list[str]:
+    """What the numbers say: the change, the accuracy, the model."""
+    told = []
+    parts = [
+        f"{percent_words(ratio, signed=True)} on {name}"
+        for ratio, name in (
+            (change_ratio(signal.tomorrow, signal.yesterday), "yesterday's"),
+            (change_ratio(signal.tomorrow, signal.last_week), f"that of {review.tomorrow - timedelta(days=7):%a %d %b}"),
+        )
+        if ratio is not None
+    ]
+    if parts:
+        told.append(f"Tomorrow's peak at P50 is {' and '.join(parts)}.")
+    told.append(_accuracy(review, signal))
+    if signal.forecast is not None:
+        told.append(_origin(review, signal.forecast))
+    return told
+
+
+def _accuracy(review: Review, signal: SignalReview) -> str:
+    scored = signal.scored
+    if scored is None or scored.median_error_ratio is None or scored.above_upper_ratio is None or scored.bias_ratio is None:
+        return "Yesterday's forecast cannot be judged: no forecast, or no load, was kept."
+    issued = f"{review.member.workload.calendar.local(scored.forecast.issued_at):%a %H:%M}"
+    side = "high" if scored.bias_ratio > 0 else "low"
+    bias = f"{percent_words(abs(scored.bias_ratio))} too {side} on the whole"
+    off = f"median off by {percent_words(scored.median_error_ratio)} of the load, {bias}"
+    return f"Yesterday's forecast (of {issued}): {off}; {percent_words(scored.above_upper_ratio)} of the time above P95."
+
+
+def _origin(review: Review, forecast: Forecast) -> str:
+    trained_d = forecast.trained_on.length_s / DAY_S
+    issued = f"{review.member.workload.calendar.local(forecast.issued_at):%a %d %b %H:%M}"
+    covered = next((c for level, c in zip(forecast.levels, forecast.coverage, strict=True) if level == UPPER), None)
+    coverage = f", P95 covered {percent_words(covered)} lately" if covered is not None else ""
+    notes = "".join(f"; {note.code}: {note.detail}" for note in forecast.notes)
+    return f"Model {forecast.model}, forecast of {issued} from {trained_d:.0f} days{coverage}{notes}."
+
+
+def charts(review: Review, signal: SignalReview, width: int) -> list[tuple[str, str, str]]:
+    """The next 24 hours of load, the floors of each pool, and yesterday's forecast against what came: a title, a chart, a sentence."""
+    columns = columns_within(width)
+    ahead = Frame(start=floor_to(review.now, review.member.step_s), calendar=review.member.workload.calendar, columns=columns)
+    drawn: list[tuple[str, list[str], str]] = []
+    f = signal.forecast
+    if f is not None and f.end > review.now:
+        median, upper = (by_column(ahead, f.start, f.step_s, f.at_level(level), np.max) for level in (MEDIAN, UPPER))
+        drawn.append((f"Next 24 hours: {signal.signal}", load_ahead(ahead, median, upper, signal.signal.unit), ""))
+    for pool in review.pools:
+        floors = floors_ahead(ahead, floors_by_column(ahead, pool.proposed)) if pool.proposed is not None else []
+        drawn.append((f"Next 24 hours: floor of {pool.pool.name}", floors, _floor_sentence(review, pool)))
+    if signal.scored is not None and signal.yesterday is not None:
+        drawn.append((f"Yesterday: forecast against measured {signal.signal}", _yesterday(review, signal.scored, signal, columns), ""))
+    return [(title, "\n".join(lines), told) for title, lines, told in drawn]
+
+
+def _floor_sentence(review: Review, pool: "PoolReview") -> str:
+    """The plan behind a chart of floors, and how it differs from the one that it would replace."""
+    plan, calendar = pool.proposed, review.member.workload.calendar
+    if plan is None:
+        return f"There is no plan to follow ({pool.in_force.state}): fallback, windows and live load hold the floor."
+    waits = "awaits approval" if pool.in_force.waiting is not None else "is in force"
+    told = f"The plan of {calendar.local(plan.issued_at):%a %H:%M} {waits}, until {calendar.local(plan.valid_until):%a %H:%M}"
+    if pool.floor is not None and pool.peak_at is not None:
+        told += f"; floor {pool.floor:,d} at tomorrow's peak ({calendar.local(pool.peak_at):%a %H:%M})"
+    if pool.replica_hours is not None:
+        told += f", {pool.replica_hours:,.0f} replica-hours over the next day"
+    if pool.baseline is None or pool.baseline is plan or pool.baseline.id == plan.id:
+        return f"{told}."
+    whose = f"the plan that {pool.approval.author} approved" if pool.approval is not None else "the plan in force"
+    differences = []
+    if (difference := floor_change(pool)) is not None:
+        differences.append(f"{difference:+,d} at the peak" if difference else "no change at the peak")
+    if pool.replica_hours is not None and pool.replica_hours_before is not None:
+        differences.append(f"{pool.replica_hours - pool.replica_hours_before:+,.0f} replica-hours")
+    return f"{told}. Against {whose}: {', '.join(differences)}."
+
+
+def _yesterday(review: Review, scored: Scored, signal: SignalReview, columns: int) -> list[str]:
+    calendar = review.member.workload.calendar
+    day = local_day(calendar, review.tomorrow - timedelta(days=2))
+    frame = Frame(start=day.start, calendar=calendar, columns=columns, span_s=day.length_s)
+    fine = Frame(start=day.start, calendar=calendar, columns=2 * columns, span_s=day.length_s)
+    lower, upper = (_mean(frame, over(scored.forecast, level, scored.covers)) for level in (LOWER, UPPER))
+    return load_against(frame, lower, upper, _mean(fine, signal.measured), signal.signal.unit)
+
+
+def _mean(frame: Frame, series: Series) -> Floats:
+    return by_column(frame, series.start, series.step_s, series.mean, np.mean)
+
+
+def percent_words(ratio: float, *, signed: bool = False) -> str:
+    """A ratio in percent, as a sentence says it."""
+    cell = percent(ratio, signed=signed)
+    return cell.words if cell is not None else ""
+
+
+def _at(peak: DailyPeak | None, level: float) -> float | None:
+    return peak.at_level(level) if peak is not None else None
+
+
+def _compared(peak: DailyPeak | None, day: MeasuredDay | None) -> Cell | None:
+    if day is None or day.peak is None:
+        return None
+    ratio = change_ratio(peak, day)
+    words = number(day.peak) if day.enough else f"at least {number(day.peak)}"
+    return Cell(value=day.peak, words=f"{words} ({percent_words(ratio, signed=True)})" if ratio is not None else words)
+
+
+def _model(signal: SignalReview) -> str | None:
+    if signal.forecast is None:
+        return None
+    notes = dict.fromkeys(str(note.code) for note in signal.forecast.notes)
+    return f"{signal.forecast.model} ({', '.join(notes)})" if notes else signal.forecast.model

@@ -1,0 +1,140 @@
+"""What `status` prints."""
+
+import re
+from collections.abc import Sequence
+
+from forecaster.decision import CycleRecord, Ruling
+from forecaster.plan import Plan
+from jobs.cli.show import Cell, Table, moment, terminal
+from jobs.views.attention import order_words
+from jobs.views.status import PoolStatus, WorkloadStatus
+
+_COLUMNS = ("workload", "pool", "target", "mode", "floor", "since", "decided", "plan", "plan age", "valid until", "order", "error")
+_KEYS = (
+    "workload",
+    "pool",
+    "target",
+    "mode",
+    "floor",
+    "since",
+    "decided_at",
+    "plan_state",
+    "plan_age_s",
+    "plan_valid_until",
+    "order",
+    "error",
+)
+_AGES = ((86_400 * 2, 86_400, "d"), (3_600 * 2, 3_600, "h"), (120, 60, "min"), (0, 1, "s"))
+
+
+def status_table(found: Sequence[WorkloadStatus], store: str) -> Table:
+    """A row a target."""
+    rows = []
+    for status in found:
+        calendar = status.workload.calendar
+        order = "; ".join(order_words(ruling) for ruling in (status.pause, status.override) if ruling is not None) or None
+        for pool in status.pools:
+            plan = pool.in_force.plan
+            for target, record in pool.targets:
+                decision = record.decision if record is not None else None
+                rows.append(
+                    (
+                        status.workload.name,
+                        pool.pool,
+                        target,
+                        str(status.workload.policy.mode),
+                        decision.floor if decision is not None else None,
+                        moment(decision.since if decision is not None else None, calendar, "%a %H:%M"),
+                        moment(record.at if record is not None else None, calendar, "%a %H:%M"),
+                        _state(pool),
+                        age((status.now - plan.issued_at).total_seconds()) if plan is not None else None,
+                        moment(plan.valid_until if plan is not None else None, calendar, "%a %H:%M %Z"),
+                        order,
+                        record.error if record is not None else None,
+                    )
+                )
+    return Table(title=f"Floors in {store}", columns=_COLUMNS, keys=_KEYS, rows=tuple(rows), named_by=2)
+
+
+def _state(pool: PoolStatus) -> str:
+    newer = pool.in_force.plan is not None and pool.in_force.waiting is not None
+    return f"{pool.in_force.state}, a newer one awaits approval" if newer else str(pool.in_force.state)
+
+
+def age(seconds: float) -> Cell:
+    """A span in its largest fitting unit."""
+    size, unit = next((size, unit) for least, size, unit in _AGES if seconds >= least)
+    return Cell(value=seconds, words=f"{seconds / size:.0f} {unit}")
+
+
+def print_decisions(found: Sequence[WorkloadStatus]) -> None:
+    """The sentence of every last decision, with its local time."""
+    from rich.text import Text
+
+    console = terminal()
+    console.print(Text("Last decisions", style="bold"))
+    for status in found:
+        for record in (record for pool in status.pools for _, record in pool.targets if record is not None):
+            console.print(Text(f"- {status.workload.calendar.local(record.at):%a %d %b %H:%M:%S %Z} {record.sentence}"))
+
+
+def status_json(found: Sequence[WorkloadStatus], store: str) -> dict[str, object]:
+    """The same for programs, with every plan and order."""
+    return {"now": found[0].now, "store": store, "workloads": [_workload(status) for status in found]}
+
+
+def without_password(url: str) -> str:
+    """The store's address as it may be shown."""
+    return re.sub(r"://([^:/@]*):.*@", r"://\1:***@", url)
+
+
+def _workload(status: WorkloadStatus) -> dict[str, object]:
+    return {
+        "name": status.workload.name,
+        "mode": status.workload.policy.mode,
+        "pause": _order(status.pause),
+        "override": _order(status.override),
+        "pools": [
+            {
+                "name": pool.pool,
+                "state": pool.in_force.state,
+                "plan": _plan(pool.in_force.plan, status),
+                "waiting": _plan(pool.in_force.waiting, status),
+                "targets": [{"name": target} | _record(record) for target, record in pool.targets],
+            }
+            for pool in status.pools
+        ],
+    }
+
+
+def _order(ruling: Ruling | None) -> dict[str, object] | None:
+    if ruling is None:
+        return None
+    return {
+        "author": ruling.author,
+        "reason": ruling.reason,
+        "since": ruling.at,
+        "until": ruling.until,
+        "replicas": ruling.replicas,
+        "paused": ruling.paused,
+    }
+
+
+def _plan(plan: Plan | None, status: WorkloadStatus) -> dict[str, object] | None:
+    if plan is None:
+        return None
+    age_s = (status.now - plan.issued_at).total_seconds()
+    return {"id": plan.id, "issued_at": plan.issued_at, "age_s": age_s, "valid_until": plan.valid_until}
+
+
+def _record(record: CycleRecord | None) -> dict[str, object]:
+    decision = record.decision if record is not None else None
+    return {
+        "floor": decision.floor if decision is not None else None,
+        "since": decision.since if decision is not None else None,
+        "valid_until": decision.valid_until if decision is not None else None,
+        "decided_at": record.at if record is not None else None,
+        "decided_in_mode": record.mode if record is not None else None,
+        "error": record.error if record is not None else None,
+        "sentence": record.sentence if record is not None else None,
+    }

@@ -1,0 +1,88 @@
+"""What the store has kept of one workload, as views ask for it: the newest before an instant, and the plan that a decision followed."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from forecaster.decision import CycleRecord, Ruling
+from forecaster.errors import ForecasterError
+from forecaster.forecast import Forecast
+from forecaster.plan import Plan
+from forecaster.ports import Store
+from forecaster.series import LOAD_SIGNALS, Series, Signal, Window
+from forecaster.units import DAY_S, HOUR_S, floor_to
+from forecaster.workload import Workload
+from jobs.fleet import Member
+from jobs.standing import FAR_S, rulings_of
+
+_BACK_S = (2 * HOUR_S, 8 * HOUR_S, 26 * HOUR_S, 4 * DAY_S, FAR_S)
+"""How far back the newest forecast is looked for, step by step: with one an hour the first step finds it and reads two."""
+_TICK = timedelta(seconds=1)
+
+
+class NothingKept(ForecasterError):
+    """The store holds nothing yet that could be shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """One workload's part of the store, as it was known at `now`. Every method raises StoreError."""
+
+    store: Store
+    member: Member
+    now: datetime
+
+    @property
+    def workload(self) -> Workload:
+        """The workload."""
+        return self.member.workload
+
+    @property
+    def load_signals(self) -> tuple[Signal, ...]:
+        """The load signals that are configured, in the order in which forecasts stand."""
+        asked = {query.signal for query in self.member.queries}
+        return tuple(signal for signal in LOAD_SIGNALS if signal in asked)
+
+    def history(self, signal: Signal, since: datetime) -> Series:
+        """What was measured from `since` to the last whole bucket before `now`."""
+        step_s = self.member.step_s
+        end = floor_to(self.now, step_s)
+        start = min(floor_to(since, step_s), end - timedelta(seconds=step_s))
+        return self.store.history(self.workload.name, signal, Window(start=start, end=end), step_s)
+
+    def forecast(self, signal: Signal, at: datetime) -> Forecast | None:
+        """The last forecast issued at or before an instant, of the two weeks before it."""
+        until = at + _TICK
+        for back_s in _BACK_S:
+            since = at - timedelta(seconds=back_s)
+            issued = [f for f in self.store.forecasts(self.workload.name, signal, Window(start=since, end=until)) if f.issued_at <= at]
+            if issued:
+                return issued[-1]
+            until = since
+        return None
+
+    def first_forecast(self, signal: Signal, within: Window) -> Forecast | None:
+        """The first forecast issued in a window."""
+        return next((f for f in self.store.forecasts(self.workload.name, signal, within) if f.issued_at <= self.now), None)
+
+    def rulings(self) -> tuple[Ruling, ...]:
+        """Every person's word, oldest first."""
+        return rulings_of(self.store, self.workload.name, self.now)
+
+    def last_records(self) -> tuple[CycleRecord, ...]:
+        """The record in force for each pool and target: the last one at or before `now`."""
+        last: dict[tuple[str, str], CycleRecord] = {}
+        for record in self.store.records(self.workload.name, Window(start=self.now, end=self.now + _TICK)):
+            if record.at <= self.now:
+                last[record.decision.pool, record.decision.target] = record
+        return tuple(last.values())
+
+    def records(self, since: datetime) -> tuple[CycleRecord, ...]:
+        """The records from `since` to `now`, oldest first, led by the one before it of each pool and target."""
+        found = self.store.records(self.workload.name, Window(start=since, end=self.now + _TICK))
+        return tuple(record for record in found if record.at <= self.now)
+
+    def plan(self, pool: str, plan_id: str) -> Plan | None:
+        """The plan of that id, None when it is not kept: its instant of issue, to the second, is the id's last part."""
+        issued_at = datetime.fromisoformat(plan_id.rpartition("@")[2])
+        plans = self.store.plans(self.workload.name, pool, Window(start=issued_at, end=issued_at + _TICK))
+        return next((plan for plan in plans if plan.id == plan_id), None)

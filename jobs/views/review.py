@@ -1,0 +1,46 @@
+"""What a person looks at before a day: tomorrow's load and floors against the past, and what needs a decision."""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from forecaster.ports import Store
+from jobs.fleet import Member
+from jobs.views.attention import Attention, attention
+from jobs.views.kept import Kept, NothingKept
+from jobs.views.pools import PoolReview, review_pool
+from jobs.views.signals import SignalReview, review_signal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Review:
+    """One workload. `tomorrow` is the local day after that of `now`."""
+
+    now: datetime
+    member: Member
+    tomorrow: date
+    signals: tuple[SignalReview, ...]
+    pools: tuple[PoolReview, ...]
+    attention: tuple[Attention, ...]
+
+
+def review_members(store: Store, members: tuple[Member, ...], now: datetime) -> tuple[Review, ...]:
+    """A review of each member. Raises NothingKept when the store holds neither forecast nor plan of any of them, and StoreError."""
+    reviews = tuple(review(Kept(store=store, member=member, now=now)) for member in members)
+    if not any(s.forecast for r in reviews for s in r.signals) and not any(p.proposed for r in reviews for p in r.pools):
+        raise NothingKept("there is nothing to review: the store holds no forecast of the last two weeks; run `forecaster run` first")
+    return reviews
+
+
+def review(kept: Kept) -> Review:
+    """One workload."""
+    tomorrow = kept.workload.calendar.local(kept.now).date() + timedelta(days=1)
+    signals = tuple(review_signal(kept, signal, tomorrow) for signal in kept.load_signals)
+    pools = tuple(review_pool(kept, pool, signals, tomorrow) for pool in kept.workload.pools)
+    return Review(
+        now=kept.now,
+        member=kept.member,
+        tomorrow=tomorrow,
+        signals=signals,
+        pools=pools,
+        attention=attention(kept, pools, signals),
+    )
