@@ -64,8 +64,8 @@ class Canvas:
                 self.put(full, c, _EIGHTHS[rest])
 
     def shade(self, low: Floats, high: Floats) -> None:
-        """Shaded between two values, at least one row thick."""
-        for c in np.flatnonzero(~np.isnan(low) & ~np.isnan(high)).tolist():
+        """Shaded between two values, at least one row thick where the upper one is above 0."""
+        for c in np.flatnonzero(~np.isnan(low) & (high > 0)).tolist():
             first, last = self.height(low[c], 2) // 2, math.ceil(self.height(high[c], 2) / 2)
             for row in range(min(first, self.rows - 1), max(last, min(first, self.rows - 1) + 1)):
                 self.put(row, c, SHADE)
@@ -96,7 +96,7 @@ class Canvas:
         edges = [0, *(int(i) + 1 for i in np.flatnonzero(np.diff(values) != 0)), values.size]
         for first, last in pairwise(edges):
             text = "" if np.isnan(values[first]) else f"{values[first]:.0f}"
-            if last - first <= len(text):
+            if not text or last - first <= len(text):
                 continue
             row = math.ceil(self.height(values[first], 8) / 8)
             for i, char in enumerate(text):

@@ -18,6 +18,8 @@ _COLUMNS = (144, 96, 72, 48, 24)
 """Columns of a day: each is a whole number of minutes, so that hours fall on edges."""
 _TICK_WIDTH = 8
 _LOAD_ROWS, _FLOOR_ROWS = 8, 5
+_LEAST_TOP = 0.01
+"""What an axis ends at, at least: smaller loads need more digits than there is room for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,7 @@ def plan_chart(plan: Plan, calendar: Calendar, now: datetime, width: int = 80) -
 
 
 def _load_canvas(frame: Frame, layers: tuple[Floats, ...]) -> Canvas:
-    top = _round_up(_largest(layers))
+    top = _round_up(max(_LEAST_TOP, _largest(layers)))
     labels = {_LOAD_ROWS - 1: _short(top), _LOAD_ROWS // 2 - 1: _short(top / 2)}
     return Canvas(top=top, columns=frame.columns, rows=_LOAD_ROWS, labels=labels)
 
