@@ -59,7 +59,7 @@ def percent(ratio: float | None, *, signed: bool = False) -> Cell | None:
         return None
     rounded = round(ratio * 100, 1)
     digits = 1 if abs(rounded) < 10 else 0  # noqa: PLR2004 - two digits say enough of a share
-    return Cell(value=ratio, words=f"{rounded:{'+' if signed and rounded else ''},.{digits}f} %")
+    return Cell(value=ratio, words=f"{rounded:{'+' if signed and rounded else ''},.{digits}f}%")
 
 
 def change(replicas: int | None) -> Cell | None:

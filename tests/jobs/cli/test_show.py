@@ -35,9 +35,9 @@ def test_a_number_has_three_digits_that_count_and_is_whole_from_a_thousand_on(va
 
 def test_ratios_are_percent_and_changes_have_a_sign() -> None:
     assert [cell.words for cell in (percent(0.0624), percent(0.5), percent(0.04, signed=True), change(-3), change(0)) if cell] == [
-        "6.2 %",
-        "50 %",
-        "+4.0 %",
+        "6.2%",
+        "50%",
+        "+4.0%",
         "-3",
         "0",
     ]
@@ -57,7 +57,7 @@ def test_people_read_local_time_and_thousands(capsys: pytest.CaptureFixture[str]
 
 def test_nobody_watches_a_pipe_so_no_name_is_cut_and_a_row_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     show(TABLE, Output.TABLE)
-    assert [line for line in capsys.readouterr().out.splitlines() if LONG in line and "6.2 %" in line]
+    assert [line for line in capsys.readouterr().out.splitlines() if LONG in line and "6.2%" in line]
 
 
 def test_numbers_are_set_right(capsys: pytest.CaptureFixture[str]) -> None:
