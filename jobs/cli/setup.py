@@ -1,1 +1,65 @@
-"""The commands that one meets first: init, check, demo, migrate."""
+"""The commands that one meets first: init, check, migrate."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from jobs.cli.options import DONE, FAILED, ConfigFile, Json, Now, Output, OutputFormat
+
+Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the configuration instead, for editors.")]
+Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+NewFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
+
+
+def init(file: NewFile = Path("forecaster.yaml"), schema: Schema = False, force: Force = False) -> None:
+    """Write a commented configuration to begin with: a Prometheus, a HPA, mode observe.
+
+    Example: forecaster init forecaster.yaml
+    """
+    from jobs.cli.show import say, show_json
+
+    if schema:
+        from jobs.config.schema import config_schema
+
+        show_json(config_schema())
+        return
+    from jobs.starter import write_starter
+
+    write_starter(file, force=force)
+    say(f"{file} is written; fill in the lines marked <--, then run `forecaster check --config {file}`")
+
+
+def check(config: ConfigFile = None, now: Now = None, output: OutputFormat = Output.TABLE, json: Json = False) -> None:
+    """Say connector by connector what works and what does not; nothing is written anywhere.
+
+    Example: forecaster check
+    """
+    from jobs.checking.check import check_all
+    from jobs.checking.finding import State
+    from jobs.cli.session import instant
+    from jobs.cli.show import Table, show
+    from jobs.clock import SystemClock
+    from jobs.config.document import LogSection
+    from jobs.config.reading import config_path
+    from jobs.telemetry import start_logging
+
+    start_logging(LogSection(level="error"))  # that something is tried again is no finding
+    findings = check_all(config_path(config).resolve(), SystemClock().now() if now is None else instant(now))
+    rows = tuple((finding.what, finding.where, str(finding.state), finding.sentence) for finding in findings)
+    columns = ("what", "where", "state", "sentence")
+    show(Table(title="Check", columns=columns, rows=rows, named_by=3), Output.JSON if json else output)
+    raise typer.Exit(FAILED if any(finding.state is State.FAILED for finding in findings) else DONE)
+
+
+def migrate(config: ConfigFile = None) -> None:
+    """Bring the store to the schema of this release; done again, it does nothing.
+
+    Example: forecaster migrate
+    """
+    from connectors.stores.migrate import migrate as migrate_store
+    from jobs.config.reading import config_path, read_config
+    from jobs.wiring import store_url
+
+    path = config_path(config).resolve()
+    typer.echo(migrate_store(store_url(read_config(path), path.parent)))

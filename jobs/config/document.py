@@ -9,7 +9,7 @@ from forecaster.envelope import Envelope
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
 from jobs.config.contradictions import contradictions, placed
 from jobs.config.policy import SECTION
-from jobs.config.scalars import Duration, Integer, Name, Number
+from jobs.config.scalars import Count, Duration, Integer, Name, Positive
 from jobs.config.templates import TemplateSection
 from jobs.config.workloads import WorkloadSection
 
@@ -46,10 +46,10 @@ class EnvelopeSection(BaseModel):
     """How far the fleet's plan may change in one cycle before a person is asked, even in mode auto."""
 
     model_config = SECTION
-    replicas_ratio: Number | None = Field(0.5, gt=0)
+    replicas_ratio: Positive | None = 0.5
     """Largest change of the fleet's planned replica-hours over the next day, as a share of those in force. Default 0.5: the whole
     fleet never moves by half on an ordinary day; null = no limit."""
-    workloads: Integer | None = Field(None, ge=1)
+    workloads: Count | None = None
     """Largest number of pools that may change by more than that at once. Default: no limit, since only you know your fleet's size."""
 
     def to_core(self) -> Envelope:
@@ -82,8 +82,8 @@ class Config(BaseModel):
 
     model_config = SECTION
     store: str = Field("sqlite:///forecaster.db", min_length=1)
-    """Where history, forecasts, plans and decisions are kept: sqlite:///FILE, postgresql://USER:${PASSWORD}@HOST/DATABASE, or memory:
-    for a store that forgets. Default a file beside the configuration: one machine needs no more."""
+    """Where history, forecasts, plans and decisions are kept: `sqlite:///FILE`, `postgresql://USER:${PASSWORD}@HOST/DATABASE`, or
+    `memory:` for a store that forgets. Default a file beside the configuration: one machine needs no more."""
     sources: dict[Name, SourceConfig] = Field(min_length=1)
     """Where load is read from, by name. No default."""
     workloads: tuple[WorkloadSection, ...] = ()

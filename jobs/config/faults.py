@@ -6,7 +6,7 @@ from itertools import takewhile
 
 from pydantic_core import ErrorDetails
 
-from jobs.config.scalars import DURATION_PATTERN, did_you_mean, short, spell_duration
+from jobs.config.scalars import DURATION_PATTERN, did_you_mean, plain_number, short, spell_duration
 from jobs.config.schema import Json, entries_of, resolved
 from jobs.config.templates import BodyRejected
 from jobs.config.variables import KeyPath
@@ -115,7 +115,7 @@ def _rule(fault: ErrorDetails, node: Json) -> tuple[str, str]:
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
         bound = context[key]
-        return f"{words} {spell_duration(bound) if _is_duration(node) else f'{bound:,}'}", ""
+        return f"{words} {spell_duration(bound) if _is_duration(node) else plain_number(bound)}", ""
     match kind:
         case "literal_error" | "enum":
             names = re.findall(r"'([^']*)'", str(context["expected"]))

@@ -6,9 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from forecaster.calendar import FloorWindow
 from forecaster.cost import newsvendor_level
-from forecaster.forecast import STANDARD_LEVELS
 from forecaster.workload import Blend, Mode, Policy, Shape
-from jobs.config.scalars import ClockTime, Duration, Number, Whole, Zone
+from jobs.config.scalars import ClockTime, Duration, Level, Number, Positive, Whole, Zone
 
 SECTION = ConfigDict(
     extra="forbid",
@@ -67,8 +66,8 @@ class BlendSection(BaseModel):
     """A floor begins to decay when load has stayed below `decay_ratio` of the forecast this long. Default 2h, so that a lunch break
     does not count."""
     decay_ratio: Number = Field(0.5, ge=0, lt=1)
-    """Share of the median forecast below which load counts as far too low. Default 0.5, twice as far off as forecasts usually are;
-    0 turns the decay off."""
+    """Share of the median forecast below which load counts as far too low. Default 0.5: half of it for two hours is another day than
+    the one that was planned for; 0 turns the decay off."""
 
     def to_core(self) -> Blend:
         """The same in the core's type."""
@@ -88,10 +87,10 @@ class PolicySection(BaseModel):
     mode: Mode = Mode.OBSERVE
     """`observe` only records what it would do, `review` writes plans that a person approved, `auto` writes. Default observe: trust
     is earned."""
-    level: Number | None = Field(None, ge=STANDARD_LEVELS[0], le=STANDARD_LEVELS[-1])
+    level: Level | None = None
     """Quantile of the load that floors cover. Default 0.95, or what `cost_ratio` gives: in 5 % of cases load comes out above, which is
     the autoscaler's part. `forecaster backtest` recommends the cheapest level for your own history."""
-    cost_ratio: Number | None = Field(None, gt=0)
+    cost_ratio: Positive | None = None
     """Cost of a replica-hour missing over that of one idle; the level becomes ratio / (1 + ratio). Default: none, `level` says it. Set
     one of the two."""
     shape: Shape = Shape.PROFILE
@@ -104,18 +103,18 @@ class PolicySection(BaseModel):
     """Whether `min` may be below the minimum found on the object. Default false: nobody is worse off by adopting us."""
     windows: tuple[WindowSection, ...] = ()
     """Configured floors by local time; the floor is the larger of forecast and window. Default: none."""
-    growth: Number = Field(1.0, gt=0)
+    growth: Positive = 1.0
     """Expected load over past load, for growth that history cannot know, such as a launch. Default 1: tomorrow as the past says."""
-    efficiency_gain: Number = Field(1.0, gt=0)
+    efficiency_gain: Positive = 1.0
     """Throughput of a replica over the one that `capacity` was measured at. Default 1: measured on what runs; load scales with
     growth / gain."""
-    headroom: Number = Field(1.0, gt=0)
+    headroom: Positive = 1.0
     """Factor on the load on top of the level. Default 1: the autoscaler above already applies its own target utilisation."""
     hold: Duration = 600.0
     """A floor stays at least this long before it is lowered. Default 10m, one cold start: what is lowered sooner is asked for again."""
-    raise_per_min: Number | None = Field(None, gt=0)
+    raise_per_min: Positive | None = None
     """Largest raise in replicas a minute. Default: no limit, since a late replica helps nobody."""
-    lower_per_min: Number | None = Field(None, gt=0)
+    lower_per_min: Positive | None = None
     """Largest lowering in replicas a minute. Default: no limit, since a floor ends no replica: the autoscaler does, at its own pace."""
     expiry: Duration = 86400.0
     """A plan is followed this long after it was made. Default 1d: a day-old forecast of a daily cycle still holds."""

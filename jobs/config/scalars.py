@@ -9,6 +9,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
 from forecaster.calendar import zone_of
+from forecaster.forecast import STANDARD_LEVELS
 
 _UNITS_S = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)([smhdw])")
@@ -51,6 +52,11 @@ def spell_duration(seconds: float) -> str:
         if seconds >= size and seconds % size == 0:
             return f"{seconds / size:.0f}{unit}"
     return f"{seconds:g}s"
+
+
+def plain_number(value: float) -> str:
+    """A number without a needless fraction or exponent, in groups of three digits."""
+    return f"{int(value):,}" if value == int(value) else f"{value:g}"
 
 
 def short(value: object) -> str:
@@ -99,5 +105,8 @@ ClockTime = Annotated[int, BeforeValidator(clock_min), WithJsonSchema({"type": "
 Zone = Annotated[str, AfterValidator(_zone)]
 Name = Annotated[str, AfterValidator(_name), WithJsonSchema({"type": "string", "pattern": NAME_PATTERN, "maxLength": _NAME_CHARS})]
 Number = Annotated[float, BeforeValidator(_no_switch)]
+Positive = Annotated[float, Field(gt=0), BeforeValidator(_no_switch)]
+Level = Annotated[float, Field(ge=STANDARD_LEVELS[0], le=STANDARD_LEVELS[-1]), BeforeValidator(_no_switch)]
 Integer = Annotated[int, BeforeValidator(_no_switch)]
-Whole = Annotated[Integer, Field(ge=0, le=_MOST_REPLICAS)]
+Count = Annotated[int, Field(ge=1), BeforeValidator(_no_switch)]
+Whole = Annotated[int, Field(ge=0, le=_MOST_REPLICAS), BeforeValidator(_no_switch)]

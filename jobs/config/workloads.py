@@ -13,7 +13,7 @@ from forecaster.series import LOAD_SIGNALS, Signal
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
 from jobs.config.policy import SECTION, PolicySection
-from jobs.config.scalars import Duration, Name, Number, Zone, spell_duration
+from jobs.config.scalars import Duration, Name, Number, Positive, Zone, spell_duration
 
 SignalName = Literal["rpm", "concurrency", "tokens", "queue_depth"]
 
@@ -42,11 +42,11 @@ class CapacitySection(BaseModel):
     """What one replica carries inside its SLO; a load signal without a figure is not used for floors."""
 
     model_config = SECTION
-    rpm: Number | None = Field(None, gt=0)
+    rpm: Positive | None = None
     """Requests per minute. Default: none, since a guess would be a floor."""
-    concurrency: Number | None = Field(None, gt=0)
+    concurrency: Positive | None = None
     """Requests in flight. Default: none, since a guess would be a floor."""
-    tokens: Number | None = Field(None, gt=0)
+    tokens: Positive | None = None
     """Tokens per second. Default: none, since a guess would be a floor."""
 
 

@@ -1,0 +1,138 @@
+"""Every check in its order; one that fails stops no other."""
+
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from connectors.kube.cluster import Cluster
+from connectors.kube.connection import KubeConnection
+from connectors.sources.registry import OpenedSource
+from connectors.stores.opening import open_store
+from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
+from connectors.targets.registry import Target, TargetConfig, open_targets, target_name
+from forecaster.errors import ConfigRejected
+from forecaster.ports import Store
+from jobs.checking.finding import Finding, State
+from jobs.checking.policies import check_policy
+from jobs.checking.sources import Past, check_load
+from jobs.checking.stores import check_store
+from jobs.checking.targets import check_write, observe
+from jobs.config.document import Config
+from jobs.config.paths import beside
+from jobs.config.reading import read_config
+from jobs.config.workloads import WorkloadSection
+from jobs.templates import Expanded, expand
+from jobs.wiring import open_sources, store_url
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Opened:
+    """What the checks of a workload ask: sources and targets by name, the store where there is one to read, clusters by connection."""
+
+    config: Config
+    now: datetime
+    store: Store | None
+    sources: Mapping[str, OpenedSource]
+    configs: Mapping[str, TargetConfig]
+    targets: Mapping[str, Target]
+    clusters: Mapping[KubeConnection, Cluster]
+
+
+def check_all(path: Path, now: datetime) -> tuple[Finding, ...]:
+    """What works as of `now` and what does not: configuration, store, templates, sources, and every workload with its targets."""
+    try:
+        config = read_config(path)
+    except ConfigRejected as error:
+        return tuple(_finding("configuration", path.name, State.FAILED, line) for line in str(error).splitlines())
+    kept, readable = check_store(store_url(config, path.parent))
+    expansions = expand(config, path.parent)
+    sections = (*config.workloads, *(section for expanded in expansions for section in expanded.workloads))
+    with ExitStack() as closing:
+        opened = _open(closing, config, path.parent, sections, now=now, readable=readable)
+        with ThreadPoolExecutor(max_workers=config.apply.workers) as pool:
+            checked = list(pool.map(partial(_check_workload, opened), sections))
+    findings = (finding for of_workload in checked for finding in of_workload)
+    return (_read(path, config, sections), kept, *_templates(expansions), *_idle(config, sections), *findings)
+
+
+def _open(
+    closing: ExitStack, config: Config, folder: Path, sections: tuple[WorkloadSection, ...], *, now: datetime, readable: bool
+) -> _Opened:
+    store = open_store(store_url(config, folder)) if readable else None
+    if store is not None:
+        closing.callback(store.close)
+    targets = [beside(target, folder) for section in sections for pool in section.pools for target in pool.targets]
+    connections = {target.cluster for target in targets if isinstance(target, KubernetesHpaConfig)}
+    return _Opened(
+        config=config,
+        now=now,
+        store=store,
+        sources=closing.enter_context(open_sources(config, folder)),
+        configs={target_name(target): target for target in targets},
+        targets=open_targets(targets),
+        clusters={connection: Cluster(connection) for connection in connections},
+    )
+
+
+def _check_workload(opened: _Opened, section: WorkloadSection) -> tuple[Finding, ...]:
+    try:
+        return tuple(_workload(opened, section))
+    except Exception as error:  # noqa: BLE001 - the wall between workloads: whatever breaks one must not hide the others
+        return (_finding("workload", section.name, State.FAILED, f"cannot be checked: {str(error) or type(error).__name__}"),)
+
+
+def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
+    past = Past(source=opened.sources[section.source], store=opened.store, now=opened.now)
+    yield from check_load(section, opened.config.forecast, past)
+    seen = {}
+    for name in (target_name(target) for pool in section.pools for target in pool.targets):
+        finding, found = observe(opened.targets[name], opened.now)
+        yield finding
+        if found is not None:
+            seen[name] = found
+            yield from _write(opened, section, name)
+    yield from check_policy(section, opened.config, seen)
+
+
+def _write(opened: _Opened, section: WorkloadSection, name: str) -> Iterator[Finding]:
+    config = opened.configs[name]
+    if isinstance(config, KubernetesHpaConfig):
+        finding = check_write(config, name, opened.clusters[config.cluster], section.policy.mode)
+        if finding is not None:
+            yield finding
+
+
+def _read(path: Path, config: Config, sections: tuple[WorkloadSection, ...]) -> Finding:
+    if not sections:
+        sentence = "there is no workload: nothing is forecast; write one under workloads, or a template that finds some"
+        return _finding("configuration", path.name, State.WARNING, sentence)
+    counts = f"workloads: {len(sections)}, sources: {len(config.sources)}, templates: {len(config.templates)}"
+    return _finding("configuration", path.name, State.OK, counts)
+
+
+def _templates(expansions: tuple[Expanded, ...]) -> Iterator[Finding]:
+    for expanded in expansions:
+        if expanded.found == 0:
+            sentence = "no HPA carries this label; label one, or correct label_selector and namespaces"
+            yield _finding("template", expanded.selector, State.WARNING, sentence)
+        elif expanded.found is not None:
+            earlier = f"; {expanded.earlier} are targets of a workload before it" if expanded.earlier else ""
+            sentence = f"{expanded.found} found, {len(expanded.workloads)} workloads made{earlier}"
+            yield _finding("template", expanded.selector, State.OK, sentence)
+        for problem in expanded.problems:
+            yield _finding("template", expanded.selector, State.FAILED, problem)
+
+
+def _idle(config: Config, sections: tuple[WorkloadSection, ...]) -> Iterator[Finding]:
+    used = {section.source for section in sections}
+    for name in config.sources:
+        if name not in used:
+            yield _finding("source", name, State.WARNING, "no workload reads from it, so it was not asked")
+
+
+def _finding(what: str, where: str, state: State, sentence: str) -> Finding:
+    return Finding(what=what, where=where, state=state, sentence=sentence)

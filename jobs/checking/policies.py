@@ -1,0 +1,73 @@
+"""What contradicts itself between a workload's rules, its objects and the forecast: pure, from what was seen."""
+
+from collections.abc import Iterator, Mapping
+
+from forecaster.capacity import Capacity
+from forecaster.decision import Seen
+from forecaster.guard import bounds_of
+from forecaster.series import LOAD_SIGNALS
+from forecaster.workload import Pool, Workload
+from jobs.checking.finding import Finding, State
+from jobs.config.document import Config
+from jobs.config.scalars import spell_duration
+from jobs.config.workloads import WorkloadSection
+
+
+def check_policy(section: WorkloadSection, config: Config, seen: Mapping[str, Seen]) -> list[Finding]:
+    """One finding for each contradiction, or one that says what the policy comes to. `seen`: the targets that could be observed."""
+    workload = section.to_core()
+    found = [*_times(workload, config), *(said for pool in workload.pools for said in _pool(section, workload, pool, seen))]
+    if not found:
+        found = [(State.OK, _comes_to(section, workload))]
+    return [Finding(what="policy", where=workload.name, state=state, sentence=sentence) for state, sentence in found]
+
+
+def _times(workload: Workload, config: Config) -> Iterator[tuple[State, str]]:
+    horizon, every, expiry = (spell_duration(s) for s in (config.forecast.horizon, config.forecast.every, workload.policy.expiry_s))
+    for pool in workload.pools:
+        if pool.lead_time.plan_s >= config.forecast.horizon:
+            late = f"pool {pool.name} needs {spell_duration(pool.lead_time.plan_s)} from request to ready, and the horizon is {horizon}"
+            yield State.FAILED, f"{late}: no floor would be in time; lengthen forecast.horizon, or correct lead_time"
+    if workload.policy.expiry_s < config.forecast.every:
+        gap = f"plans expire after {expiry}, and the daemon makes one every {every}"
+        yield State.WARNING, f"{gap}: the fallback holds in between; lengthen expiry"
+
+
+def _pool(section: WorkloadSection, workload: Workload, pool: Pool, seen: Mapping[str, Seen]) -> Iterator[tuple[State, str]]:
+    if not _used(section, pool.capacity):
+        signals = ", ".join(query.signal for query in section.queries() if query.signal in LOAD_SIGNALS)
+        yield State.WARNING, f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
+    for name in pool.targets:
+        if name in seen:
+            yield from _bounds(workload, seen[name])
+
+
+def _bounds(workload: Workload, seen: Seen) -> Iterator[tuple[State, str]]:
+    policy = workload.policy
+    least, most = bounds_of(policy, seen)
+    if policy.minimum is not None and least > policy.minimum:
+        yield (
+            State.WARNING,
+            f"min {policy.minimum} is below the {seen.original} found on {seen.target}, which holds; set allow_below_original to go lower",
+        )
+    if most is None:
+        return
+    whose = "max" if policy.maximum == most else f"the ceiling of {seen.target}"
+    asked = [("min", least), ("fallback", policy.fallback), *(("a window", window.min_replicas) for window in policy.windows)]
+    for what, replicas in asked:
+        if replicas is not None and replicas > most:
+            yield (
+                State.WARNING,
+                f"{what} asks for {replicas} and {whose} is {most}: floors stop at {most}; raise the one or lower the other",
+            )
+
+
+def _used(section: WorkloadSection, capacity: Capacity) -> list[str]:
+    return [str(query.signal) for query in section.queries() if query.signal in LOAD_SIGNALS and capacity.of(query.signal) is not None]
+
+
+def _comes_to(section: WorkloadSection, workload: Workload) -> str:
+    policy = workload.policy
+    used = dict.fromkeys(signal for pool in workload.pools for signal in _used(section, pool.capacity))
+    lead_s = max(pool.lead_time.plan_s for pool in workload.pools)
+    return f"mode {policy.mode}: floors follow {' and '.join(used)} at P{policy.level * 100:g}, {spell_duration(lead_s)} ahead"

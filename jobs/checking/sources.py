@@ -1,0 +1,109 @@
+"""Whether every query is answered now, and how far back."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from connectors.sources.registry import OpenedSource
+from forecaster.errors import SourceError, StoreError
+from forecaster.models.catalogue import model
+from forecaster.ports import Query, Store
+from forecaster.series import LOAD_SIGNALS, Window
+from forecaster.units import DAY_S, HOUR_S, MINUTE_S, WEEK_S, floor_to
+from jobs.checking.finding import Finding, State
+from jobs.config.document import ForecastSection
+from jobs.config.workloads import WorkloadSection
+
+_SEASON_S = 2 * WEEK_S
+"""A weekly cycle is known once it was seen twice."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Past:
+    """Where history can be: the source, and the store where there is one to read."""
+
+    source: OpenedSource
+    store: Store | None
+    now: datetime
+
+
+def check_load(section: WorkloadSection, forecast: ForecastSection, past: Past) -> Iterator[Finding]:
+    """One finding a query, and one on the history of each load signal that is answered."""
+    asked = [(str(query.signal), query) for query in section.queries()] + [(f"hold_when.{name}", q) for name, q in section.conditions()]
+    for name, query in asked:
+        found = _answered(f"{section.name}: {name}", query, past)
+        yield found
+        if query.signal in LOAD_SIGNALS and found.state is not State.FAILED:
+            yield _history(section, query, forecast, past)
+
+
+def _answered(where: str, query: Query, past: Past) -> Finding:
+    end = floor_to(past.now, MINUTE_S)
+    try:
+        sentence = past.source.probe(query, past.now)
+        hour = past.source.fetch(query, Window(start=end - timedelta(seconds=HOUR_S), end=end), MINUTE_S)
+    except SourceError as error:
+        return Finding(what="query", where=where, state=State.FAILED, sentence=str(error))
+    known = not np.isnan(hour.mean).all()
+    return Finding(what="query", where=where, state=State.OK if known else State.WARNING, sentence=sentence)
+
+
+def _history(section: WorkloadSection, query: Query, forecast: ForecastSection, past: Past) -> Finding:
+    where = f"{section.name}: {query.signal}"
+    try:
+        days = max(_kept_days(section, query, forecast, past), _days_back(query, forecast, past))
+    except (SourceError, StoreError) as error:
+        return Finding(what="history", where=where, state=State.FAILED, sentence=str(error))
+    state, sentence = _judged(days, forecast)
+    return Finding(what="history", where=where, state=state, sentence=sentence)
+
+
+def _judged(days: int, forecast: ForecastSection) -> tuple[State, str]:
+    """What so many whole days are good for."""
+    least, fallback = (model(name).minimum_history_s / DAY_S for name in (forecast.model, forecast.fallback))
+    have = f"{days} of the {forecast.history / DAY_S:g} days wanted"
+    if days < min(least, fallback):
+        return (
+            State.WARNING,
+            f"{have}: no forecast is made before there are {min(least, fallback):g}, and floors stay at the fallback until then",
+        )
+    if days < least:
+        return State.WARNING, f"{have}: {forecast.model} needs {least:g}, until then {forecast.fallback} forecasts"
+    if days * DAY_S < min(_SEASON_S, forecast.history):
+        return State.WARNING, f"{have}: the week's own shape shows after {_SEASON_S / DAY_S:g}, until then forecasts go by the day"
+    return State.OK, f"{have}" + ("" if days * DAY_S >= forecast.history else "; more is kept in the store as it comes")
+
+
+def _kept_days(section: WorkloadSection, query: Query, forecast: ForecastSection, past: Past) -> int:
+    """Days since the oldest measured bucket in the store."""
+    if past.store is None:
+        return 0
+    step_s = int(section.step)
+    end = floor_to(past.now, step_s)
+    window = Window(start=floor_to(end - timedelta(seconds=forecast.history), step_s), end=end)
+    kept = past.store.history(section.name, query.signal, window, step_s)
+    measured = np.flatnonzero(~np.isnan(kept.mean))
+    return 0 if measured.size == 0 else int((len(kept) - measured[0]) * step_s // DAY_S)
+
+
+def _days_back(query: Query, forecast: ForecastSection, past: Past) -> int:
+    """Days for which the source has load, found by halving: a few days are asked for, not all of them."""
+    low, high = 0, int(forecast.history // DAY_S)
+    if _measured(query, high, past):
+        return high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _measured(query, middle, past):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _measured(query: Query, days: int, past: Past) -> bool:
+    """Whether anything was measured on the day that began so many days ago."""
+    start = floor_to(past.now, HOUR_S) - timedelta(days=days)
+    day = past.source.fetch(query, Window(start=start, end=start + timedelta(days=1)), HOUR_S)
+    return not np.isnan(day.mean).all()

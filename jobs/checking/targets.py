@@ -1,0 +1,57 @@
+"""Whether every target can be observed, and written where that can be asked."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from connectors.kube.cluster import Cluster
+from connectors.targets.access import check_hpa_write
+from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
+from connectors.targets.registry import Target
+from forecaster.decision import Seen
+from forecaster.errors import TargetError, TargetForbidden
+from forecaster.units import iso
+from forecaster.workload import Mode
+from jobs.checking.finding import Finding, State
+
+
+def observe(target: Target, now: datetime) -> tuple[Finding, Seen | None]:
+    """The object as it stands."""
+    try:
+        seen = target.observe(now)
+    except TargetError as error:
+        return _finding(target.name, State.FAILED, str(error)), None
+    oddities = tuple(_oddities(seen, now))
+    state = State.WARNING if oddities else State.OK
+    return _finding(target.name, state, "; ".join((_stands(seen), *oddities))), seen
+
+
+def check_write(config: KubernetesHpaConfig, name: str, cluster: Cluster, mode: Mode) -> Finding | None:
+    """That our role may not write the HPA, or that nobody can say; None where it may."""
+    try:
+        check_hpa_write(config.namespace, config.name, cluster)
+    except TargetForbidden as error:
+        state = State.WARNING if mode is Mode.OBSERVE else State.FAILED
+        return _finding(name, state, f"{error}{'; mode observe does without' if mode is Mode.OBSERVE else ''}")
+    except TargetError as error:
+        return _finding(name, State.WARNING, f"whether it may be written is unknown: {error}")
+    return None
+
+
+def _stands(seen: Seen) -> str:
+    ceiling = "no ceiling" if seen.ceiling is None else f"ceiling {seen.ceiling}"
+    ready = "" if seen.ready is None else f", {seen.ready} ready"
+    held = "not ours yet" if seen.valid_until is None else f"ours until {iso(seen.valid_until)}, original {seen.original}"
+    return f"floor {seen.floor}, {ceiling}{ready}; {held}"
+
+
+def _oddities(seen: Seen, now: datetime) -> Iterator[str]:
+    if seen.paused is not None:
+        yield f"the annotation forecaster/paused says {seen.paused}, which is obeyed until it is removed"
+    if seen.writer is not None:
+        yield f"{seen.writer} wrote the floor after us; let one of the two write it"
+    if seen.valid_until is not None and seen.valid_until <= now:
+        yield "that has passed; run `forecaster apply`, or give it back with `forecaster release --expired`"
+
+
+def _finding(name: str, state: State, sentence: str) -> Finding:
+    return Finding(what="target", where=name, state=state, sentence=sentence)
