@@ -18,7 +18,7 @@ from forecaster.ports import Query, ScaleTarget
 from forecaster.series import Series, Window, empty_series
 from forecaster.units import HOUR_S, MINUTE_S, floor_to
 from forecaster.workload import Mode, Pool
-from jobs.failure import Failure, failure
+from jobs.failure import Failure, failure, unfetched
 from jobs.fleet import Fleet, Member
 from jobs.standing import rulings_of, standing
 
@@ -139,19 +139,19 @@ def _written_or_error(target: ScaleTarget, decision: Decision, seen: Seen) -> tu
 def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
     """Live load and conditions up to the last whole minute; what cannot be had is unknown, with its sentence."""
     policy, end = member.workload.policy, floor_to(now, MINUTE_S)
-    failures: list[Failure] = []
+    errors: list[tuple[str, SourceError]] = []
 
-    def fetched(query: Query, span_s: float) -> Series:
+    def fetched(name: str, query: Query, span_s: float) -> Series:
         window = Window(start=floor_to(end - timedelta(seconds=span_s), MINUTE_S), end=end)
         try:
             return member.source.fetch(query, window, MINUTE_S)
         except SourceError as error:
-            failures.append(failure("fetch", error, f"live {query.signal} is unknown: {error}"))
+            errors.append((name, error))
             return empty_series(query.signal, window, MINUTE_S)
 
-    live = tuple(fetched(query, policy.blend.live_span_s) for query in member.queries)
-    conditions = tuple((name, fetched(query, policy.hold_when_expiry_s)) for name, query in member.conditions)
-    return Observation(at=now, live=live, conditions=conditions), failures
+    live = tuple(fetched(query.signal, query, policy.blend.live_span_s) for query in member.queries)
+    conditions = tuple((name, fetched(f"the condition {name}", query, policy.hold_when_expiry_s)) for name, query in member.conditions)
+    return Observation(at=now, live=live, conditions=conditions), list(unfetched(errors, "could not be fetched live"))
 
 
 def recent_decisions(fleet: Fleet, member: Member, pool: Pool, target: str, now: datetime) -> tuple[Decision, ...]:

@@ -9,21 +9,22 @@ from functools import partial
 
 import numpy as np
 import structlog
-from forecaster.history import prepare
-from forecaster.models.catalogue import model
-from forecaster.models.chunk import forecast_chunk
 
 from forecaster.approval import in_force
 from forecaster.calendar import Calendar
 from forecaster.demand import demand
 from forecaster.envelope import enveloped
-from forecaster.errors import ForecasterError, SourceError, StoreError
+from forecaster.errors import ForecasterError, NotEnoughHistory, SourceError, StoreError
 from forecaster.forecast import STANDARD_LEVELS, Forecast, Horizon
+from forecaster.history import prepare
+from forecaster.models.catalogue import model
+from forecaster.models.chunk import forecast_chunk
 from forecaster.plan import Plan, plan
+from forecaster.ports import Query
 from forecaster.reasons import Code
 from forecaster.series import LOAD_SIGNALS, Panel, Series, Signal, Window, panel_of
-from forecaster.units import HOUR_S, floor_to
-from jobs.failure import Failure, failure
+from forecaster.units import HOUR_S, floor_to, iso
+from jobs.failure import Failure, failure, unfetched
 from jobs.fleet import Fleet, Member
 from jobs.standing import inherit_approvals, plans_near, rulings_of
 
@@ -83,20 +84,30 @@ def plan_drafts(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple
 
 
 def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
-    """Bring the workload's history up to `now` into the store, and take from there what models see."""
-    name, member = draft.name, draft.member
+    """Bring the workload's history up to `now` into the store, and take from there what models see.
+
+    A signal that was measured at no time is told of here, since no model can say more of it.
+    """
+    member = draft.member
     end = floor_to(now, member.step_s)
     span = Window(start=floor_to(end - timedelta(seconds=fleet.history_s), member.step_s), end=end)
-    histories, failures = [], []
+    histories: list[Series] = []
+    behind: list[tuple[str, SourceError]] = []
+    absent: list[tuple[str, SourceError]] = []
+    silent: list[Failure] = []
     for query in (q for q in member.queries if q.signal in LOAD_SIGNALS):
-        known = fleet.store.history(name, query.signal, span, member.step_s)
-        try:
-            fresh = member.source.fetch(query, Window(start=_resume_at(known), end=end), member.step_s)
-            fleet.store.append_history(name, fresh)
-            known = fleet.store.history(name, query.signal, span, member.step_s)
-        except SourceError as error:
-            failures.append(failure("fetch", error, f"{query.signal} was not fetched, older history is used: {error}"))
+        known, error = _brought(fleet, member, query, span)
+        measured = known.measured_ratio > 0
         histories.append(prepare(known, now, fleet.history_s))
+        if error is not None:
+            (behind if measured else absent).append((query.signal, error))
+        elif not measured:
+            silent.append(_silence(query, span))
+    failures = (
+        *unfetched(behind, "could not be fetched, older history is used"),
+        *unfetched(absent, "could not be fetched, and without history nothing is forecast"),
+        *silent,
+    )
     return replace(draft, histories=tuple(histories), failures=(*draft.failures, *failures))
 
 
@@ -104,7 +115,7 @@ def forecast(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Dr
     """Forecast all histories in chunks of one signal, grid, lead window and zone; a series that fails costs only its own forecast."""
     groups: dict[tuple[Signal, Horizon, Calendar], dict[str, Series]] = defaultdict(dict)
     for draft in drafts:
-        for series in draft.histories:
+        for series in (series for series in draft.histories if series.measured_ratio > 0):
             groups[series.signal, _horizon(fleet, draft.member, now), draft.member.workload.calendar][draft.name] = series
     issued: dict[str, list[Forecast | ForecasterError]] = defaultdict(list)
     for (_, horizon, calendar), histories in groups.items():
@@ -191,6 +202,27 @@ def _each(fleet: Fleet, drafts: tuple[Draft, ...], step: Callable[[Draft], Draft
 
     with ThreadPoolExecutor(max_workers=fleet.workers) as pool:
         return tuple(pool.map(guarded, drafts))
+
+
+def _brought(fleet: Fleet, member: Member, query: Query, span: Window) -> tuple[Series, SourceError | None]:
+    """The history of a signal over the span, after what the store did not have was fetched, and what kept it from that."""
+    name = member.workload.name
+    known = fleet.store.history(name, query.signal, span, member.step_s)
+    try:
+        fresh = member.source.fetch(query, Window(start=_resume_at(known), end=span.end), member.step_s)
+    except SourceError as error:
+        return known, error
+    fleet.store.append_history(name, fresh)
+    return fleet.store.history(name, query.signal, span, member.step_s), None
+
+
+def _silence(query: Query, span: Window) -> Failure:
+    """A source that answers without a single number: a name that is spelled otherwise, or the wrong time."""
+    sentence = (
+        f"{query.signal}: {query.expression!r} has no number from {iso(span.start)} to {iso(span.end)}; correct its name and labels, "
+        "or wait for the first"
+    )
+    return Failure(verb="fetch", error=NotEnoughHistory.__name__, sentence=sentence)
 
 
 def _resume_at(known: Series) -> datetime:

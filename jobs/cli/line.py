@@ -28,10 +28,10 @@ def fetch(config: ConfigFile = None, now: Now = None) -> None:
     with session(config, now) as at, _alone(at, "forecast"):
         drafts = fetch_fleet(at.fleet, at.now)
         for draft in drafts:
-            for series in draft.histories:
+            for series in (series for series in draft.histories if series.measured_ratio > 0):
                 days = series.measured_ratio * len(series) * series.step_s / 86_400
                 say(f"{draft.name}: {days:.1f} days of {series.signal} up to {series.end:%Y-%m-%d %H:%M} UTC")
-        _finish(_report(drafts), sum(not draft.problems for draft in drafts))
+        _finish(at, _problems(drafts), sum(not draft.problems for draft in drafts))
 
 
 def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = Output.TABLE, json: Json = False) -> None:
@@ -47,7 +47,7 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
     with session(config, now) as at, _alone(at, "forecast"):
         drafts = forecast_fleet(at.fleet, at.now)
         show(peaks_table(drafts), Output.JSON if json else output)
-        _finish(_report(drafts), _planned(drafts))
+        _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
 
 
 def plan(config: ConfigFile = None, now: Now = None, output: OutputFormat = Output.TABLE, json: Json = False) -> None:
@@ -63,7 +63,7 @@ def plan(config: ConfigFile = None, now: Now = None, output: OutputFormat = Outp
     with session(config, now) as at, _alone(at, "forecast"):
         drafts = plan_fleet(at.fleet, at.now)
         show(floors_table(drafts, at.now), Output.JSON if json else output)
-        _finish(_report(drafts), _planned(drafts))
+        _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
 
 
 def apply(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, json: Json = False) -> None:
@@ -82,7 +82,7 @@ def apply(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, j
             show_json({"now": at.now, "workloads": [cycle_json(cycle) for cycle in cycles]})
         else:
             _print_sentences(cycles)
-        _finish(_troubles(cycles), _written(cycles))
+        _finish(at, _problems((), cycles), _written(cycles))
 
 
 def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, json: Json = False) -> None:
@@ -100,11 +100,11 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
         drafts = forecast_fleet(at.fleet, at.now)
         cycles = apply_fleet(at.fleet, at.now)
         if json:
-            show_json(run_json(at.fleet, cycles, at.now))
+            show_json(run_json(at.fleet, drafts, cycles, at.now))
         else:
             show(peaks_table(drafts), Output.TABLE)
             _print_sentences(cycles)
-        _finish([*_report(drafts), *_troubles(cycles)], min(_planned(drafts), _written(cycles)))
+        _finish(at, [*_problems(drafts, cycles), *_waiting(drafts)], min(_planned(drafts), _written(cycles)))
 
 
 def daemon(config: ConfigFile = None) -> None:
@@ -136,19 +136,22 @@ def _alone(at: "Session", half: str) -> Iterator[None]:
         lease.release()
 
 
-def _report(drafts: tuple["Draft", ...]) -> list[str]:
-    """What a person must hear of a forecast run."""
-    problems = [f"{draft.name}: {problem}" for draft in drafts for problem in draft.problems]
-    waiting = [
+def _problems(drafts: tuple["Draft", ...], cycles: tuple["Cycle", ...] = ()) -> list[str]:
+    from jobs.cli.tables import problems
+
+    return [
+        problem if problem.startswith(f"{workload} ") else f"{workload}: {problem}"  # what models say of a series begins with its name
+        for workload, found in problems(drafts, cycles).items()
+        for problem in found
+    ]
+
+
+def _waiting(drafts: tuple["Draft", ...]) -> list[str]:
+    return [
         f"{plan.workload}: {plan.id} awaits approval; `forecaster review {plan.workload}`, then `forecaster approve {plan.workload}`"
         for draft in drafts
         for plan in draft.waiting
     ]
-    return problems + waiting
-
-
-def _troubles(cycles: tuple["Cycle", ...]) -> list[str]:
-    return [f"{cycle.workload}: {problem}" for cycle in cycles for problem in cycle.problems]
 
 
 def _planned(drafts: tuple["Draft", ...]) -> int:
@@ -165,11 +168,13 @@ def _print_sentences(cycles: tuple["Cycle", ...]) -> None:
             typer.echo(record.sentence)
 
 
-def _finish(problems: list[str], done: int) -> None:
+def _finish(at: "Session", problems: list[str], done: int) -> None:
     """End with what went wrong on stderr, and the exit code that says whether anything was done all the same."""
     from jobs.cli.show import say
 
     for problem in problems:
         say(f"forecaster: {problem}")
-    if problems:
+    if problems or at.fleet.problems:
         raise typer.Exit(PARTLY if done else FAILED)
+    if not at.fleet.members:
+        say(f"there is no workload in {at.path} yet, so nothing was done; write one under `workloads`")

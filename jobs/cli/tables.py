@@ -1,5 +1,6 @@
 """What the commands of the line print, as tables and as JSON."""
 
+from collections import defaultdict
 from datetime import datetime, timedelta
 
 from forecaster.decision import CycleRecord
@@ -7,6 +8,7 @@ from forecaster.plan import Floor, Plan
 from forecaster.units import DAY_S, HOUR_S, floor_to
 from jobs.apply import Cycle
 from jobs.cli.show import Table
+from jobs.failure import Failure, told_once
 from jobs.fleet import Fleet
 from jobs.forecast import Draft
 from jobs.standing import rulings_of, standing
@@ -75,8 +77,9 @@ def upcoming(plan: Plan, now: datetime, span_s: float = DAY_S) -> tuple[Floor, .
     return tuple(floor for floor in plan.floors if floor.until > now and floor.start < now + timedelta(seconds=span_s))
 
 
-def run_json(fleet: Fleet, cycles: tuple[Cycle, ...], now: datetime) -> dict[str, object]:
+def run_json(fleet: Fleet, drafts: tuple[Draft, ...], cycles: tuple[Cycle, ...], now: datetime) -> dict[str, object]:
     """What `run --json` prints."""
+    found = problems(drafts, cycles)
     by_name = {cycle.workload: cycle for cycle in cycles}
     workloads = []
     for member in fleet.members:
@@ -90,8 +93,19 @@ def run_json(fleet: Fleet, cycles: tuple[Cycle, ...], now: datetime) -> dict[str
         workloads.append(
             {"name": member.workload.name, "floors": floors[0] if floors else [], "pools": pools}
             | cycle_json(by_name[member.workload.name])
+            | {"problems": list(found[member.workload.name])}
         )
     return {"now": now, "workloads": workloads}
+
+
+def problems(drafts: tuple[Draft, ...], cycles: tuple[Cycle, ...]) -> dict[str, tuple[str, ...]]:
+    """What failed, by workload; what failed in both halves for one cause is said once."""
+    failures: dict[str, list[Failure]] = defaultdict(list)
+    for draft in drafts:
+        failures[draft.name] += draft.failures
+    for cycle in cycles:
+        failures[cycle.workload] += cycle.failures
+    return {name: tuple(failed.sentence for failed in told_once(all_)) for name, all_ in failures.items()}
 
 
 def plan_json(plan: Plan) -> list[dict[str, object]]:
