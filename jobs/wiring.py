@@ -5,8 +5,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal
 
-import structlog
-
 from connectors.executors.serial import SerialExecutor
 from connectors.sources.registry import OpenedSource, open_source
 from connectors.stores.opening import open_store
@@ -20,7 +18,6 @@ from jobs.config.workloads import WorkloadSection
 from jobs.fleet import Fleet, Member
 from jobs.templates import expand
 
-log = structlog.get_logger()
 Rehearse = Literal["by-mode", "all", "none"]
 _SQLITE = "sqlite:///"
 
@@ -38,8 +35,6 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
         sources = closing.enter_context(open_sources(config, folder))
         expansions = expand(config, folder)
         problems = tuple(problem for expanded in expansions for problem in expanded.problems)
-        for problem in problems:
-            log.warning("templates", problem=problem)
         sections = (*config.workloads, *(section for expanded in expansions for section in expanded.workloads))
         targets = open_targets([beside(target, folder) for section in sections for pool in section.pools for target in pool.targets])
         yield Fleet(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from forecaster.errors import ConfigRejected
 from forecaster.ports import Clock
+from jobs.cli.show import say
 from jobs.clock import FixedClock, SystemClock
 from jobs.config.document import Config
 from jobs.config.reading import config_path, read_config
@@ -59,6 +60,8 @@ def session(config: Path | None, now: str | None = None, *, rehearse: Rehearse =
     clock = SystemClock() if now is None else FixedClock(instant(now))
     with ExitStack() as closing:
         fleet = closing.enter_context(open_fleet(document, path.parent, rehearse=rehearse))
+        for problem in fleet.problems:
+            say(f"forecaster: {problem}")
         yield Session(path=path, config=document, clock=clock, fleet=fleet)
 
 

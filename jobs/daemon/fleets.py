@@ -7,10 +7,14 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
+import structlog
+
 from forecaster.errors import ConfigRejected
 from jobs.config.document import Config
 from jobs.fleet import Fleet
 from jobs.wiring import open_fleet, store_url
+
+log = structlog.get_logger()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
@@ -84,4 +88,6 @@ class Fleets:
 def _opened(folder: Path, config: Config, changed_at: datetime | None) -> OpenFleet:
     closing = ExitStack()
     fleet = closing.enter_context(open_fleet(config, folder))
+    for problem in fleet.problems:
+        log.warning("templates", sentence=problem)
     return OpenFleet(config=config, fleet=fleet, store_url=store_url(config, folder), changed_at=changed_at, closing=closing)
