@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from threading import Condition
+from threading import Condition, Lock
 
 import structlog
 
@@ -24,7 +24,10 @@ log = structlog.get_logger()
 
 
 class Runs:
-    """What the schedule calls. A call is one run, or none where nothing is due; it never raises. Safe for threads."""
+    """What the schedule calls. A call is one run, or none where nothing is due; it never raises.
+
+    Safe for threads: a call waits for a run of the same half that is at work in this process.
+    """
 
     def __init__(self, fleets: Fleets, clock: Clock, metrics: Metrics, diary: Diary) -> None:
         self._fleets = fleets
@@ -33,6 +36,7 @@ class Runs:
         self._diary = diary
         self._news = News()
         self._forecast_at: datetime | None = None
+        self._turns = {job: Lock() for job in Job}
         self._change = Condition()
         self._at_work = 0
         self._ending = False
@@ -53,7 +57,7 @@ class Runs:
 
     def _run(self, job: Job, work: Callable[[OpenFleet, datetime], tuple[Outcome, str] | None]) -> Outcome | None:
         """Do the work and say what became of it; None when there was nothing to do."""
-        with self._working() as wanted:
+        with self._turns[job], self._working() as wanted:
             if not wanted:
                 return None
             now, begun_s = self._clock.now().replace(microsecond=0), self._clock.monotonic()  # whole seconds, as plans are named

@@ -1,5 +1,6 @@
 """When runs begin."""
 
+from collections.abc import Callable
 from datetime import UTC
 
 from apscheduler.executors.pool import ThreadPoolExecutor
@@ -9,6 +10,9 @@ from forecaster.ports import Clock
 from jobs.daemon.due import POLL_S
 from jobs.daemon.runs import Runs
 from jobs.telemetry.runs import Job
+
+_THREADS = 2 * len(Job)
+"""A run of each half by the clock, and one of each that was asked for in between and waits for its turn."""
 
 
 class Schedule:
@@ -23,7 +27,7 @@ class Schedule:
         self._clock = clock
         self._scheduler = BackgroundScheduler(
             timezone=UTC,
-            executors={"default": ThreadPoolExecutor(len(Job))},
+            executors={"default": ThreadPoolExecutor(_THREADS)},
             job_defaults={"coalesce": True, "max_instances": 1, "misfire_grace_time": None},
         )
 
@@ -37,8 +41,8 @@ class Schedule:
     def restart(self, apply_every_s: float) -> None:
         """Run both at once under a new configuration, and from then on by its intervals."""
         self._scheduler.reschedule_job(Job.APPLY.value, trigger="interval", seconds=apply_every_s)
-        for job in Job:
-            self._soon(job)
+        self._once(self._runs.apply, Job.APPLY)
+        self._once(self._forecast, Job.FORECAST)
 
     def stop(self) -> None:
         """Begin no further run; those at work are not waited for."""
@@ -46,7 +50,8 @@ class Schedule:
 
     def _forecast(self) -> None:
         if self._runs.forecast():
-            self._soon(Job.APPLY)  # fresh plans are in force at once, not an interval later
+            self._runs.apply()  # fresh plans are in force at once, not an interval later
 
-    def _soon(self, job: Job) -> None:
-        self._scheduler.modify_job(job.value, next_run_time=self._clock.now())
+    def _once(self, run: Callable[[], object], job: Job) -> None:
+        """Run beside the clock, after a run of the same half that is at work."""
+        self._scheduler.add_job(run, id=f"{job.value}-at-once", replace_existing=True)
