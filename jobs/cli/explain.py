@@ -37,12 +37,9 @@ def print_explained(found: Sequence[Explained], calendar: Calendar, now: datetim
         steps = tuple((code, before, after, detail) for code, detail, before, after in each.explanation.steps)
         console.print()
         show(Table(title="Steps", columns=("step", "before", "after", "why"), rows=steps), Output.TABLE)
-        rested = (*each.explanation.basis, *((f"forecast of {f.signal}", _origin(f, calendar)) for f in each.forecasts))
-        rested = (*rested, ("said then", record.sentence))
-        width = max(len(name) for name, _ in rested)
-        for name, value in rested:
-            console.print(Text(f"{name:<{width}}  {value}"))
-        console.print()
+        origins = tuple((f"forecast of {f.signal}", _origin(f, calendar)) for f in each.forecasts)
+        rests = (*each.explanation.basis, *origins, ("said then", record.sentence))
+        show(Table(title="What it rests on", columns=("what", "value"), rows=rests), Output.TABLE)
 
 
 def _origin(forecast: Forecast, calendar: Calendar) -> str:

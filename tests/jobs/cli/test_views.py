@@ -192,7 +192,7 @@ def test_explain_for_people_is_a_page_a_target(ran: World, capsys: pytest.Captur
     out = capsys.readouterr().out
     assert out.startswith(f"chat/gpu on {TARGET} at Mon 02 Mar 2026 07:30:00 UTC\n")
     for name in ("level", "lead time", "rpm forecast", "rpm capacity", "forecast of rpm", "said then"):
-        assert f"\n{name} " in out
+        assert f"\n {name} " in out
 
 
 def test_a_target_that_is_not_there_is_told_with_those_that_are(ran: World) -> None:
