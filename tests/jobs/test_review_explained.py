@@ -13,7 +13,7 @@ from forecaster.units import iso
 from forecaster.workload import Mode, Policy, Shape
 from jobs.views.explained import Explained, explained
 from jobs.views.kept import Kept, NothingKept
-from tests.jobs.test_review import member_of
+from tests.jobs.review_values import member_of
 from tests.values import NOW, case_of, decided, demand_of, look_of, peak_of, plan_of, workload_of
 
 TARGET = "recording:chat"
