@@ -6,6 +6,7 @@ from itertools import takewhile
 
 from pydantic_core import ErrorDetails
 
+from jobs.config.causes import causes
 from jobs.config.scalars import DURATION_PATTERN, did_you_mean, plain_number, short, spell_duration
 from jobs.config.schema import Json, entries_of, resolved
 from jobs.config.templates import BodyRejected
@@ -37,10 +38,7 @@ _BOUNDS = {
 
 def sentences(faults: Iterable[ErrorDetails], schema: Json, at: KeyPath = ()) -> list[str]:
     """One sentence a fault, each beginning with the path to its key. `at`: where the data stood that was judged."""
-    faults = list(faults)
-    broken = {fault["loc"][:i] for fault in faults for i in range(len(fault["loc"]))}
-    own = (fault for fault in faults if not (fault["type"] == "too_short" and fault["loc"] in broken))  # what was refused is not missing
-    found = [sentence for fault in own for sentence in _sentences(fault, schema, at)]
+    found = [sentence for fault in causes(faults) for sentence in _sentences(fault, schema, at)]
     more = len(found) - _MOST
     return [*found[:_MOST], f"... and {more} more faults"] if more > 0 else found
 
@@ -119,7 +117,7 @@ def _rule(fault: ErrorDetails, node: Json) -> tuple[str, str]:
     match kind:
         case "literal_error" | "enum":
             names = re.findall(r"'([^']*)'", str(context["expected"]))
-            return f"be {_or(names)}", did_you_mean(str(value), names)
+            return f"be {_or(names)}", did_you_mean(value, names) if isinstance(value, str) else "; write one of them alone"
         case "tuple_type" | "list_type":
             return "be a list", "; begin each entry with a dash" if isinstance(value, dict) else "; put it in [ ]"
         case "string_type" | "path_type":

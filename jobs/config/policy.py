@@ -45,7 +45,7 @@ class WindowSection(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.start == self.end:
-            raise ValueError("from and to must differ, since equal ones could mean nothing or the whole day: write 00:00 to 24:00 for that")
+            raise ValueError("from and to must differ: equal ones could mean nothing or the whole day, which is 00:00 to 24:00")
         self.to_core()
         return self
 

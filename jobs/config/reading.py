@@ -47,7 +47,7 @@ def read_config(path: Path) -> Config:
     document = _checked(Config, file)
     if not document.include:
         return document
-    others = [_read(other) for other in _included(path, document.include)]
+    others = [_read(other) for other in _included(file, document.include)]
     parts = [_checked(Included, other) for other in others]
     sections: list[tuple[str, Config | Included]] = [
         (f"{path}: ", document),
@@ -96,14 +96,15 @@ def _read(path: Path) -> _File:
     return _File(path=path, data=expanded(data, os.environ), variables=tuple(name for _, name in variables))
 
 
-def _included(path: Path, patterns: Iterable[str]) -> list[Path]:
+def _included(file: _File, patterns: Iterable[str]) -> list[Path]:
     """The files that the patterns match, each once, in order; never the one that includes them."""
     files: dict[Path, None] = {}
     for pattern in patterns:
-        matches = sorted(Path(match) for match in glob(str(path.parent / pattern), recursive=True))  # noqa: PTH207 - absolute ones too
+        matches = sorted(Path(match) for match in glob(str(file.path.parent / pattern), recursive=True))  # noqa: PTH207 - absolute ones too
         if not matches:
-            raise ConfigRejected(f"{path}: include: {short(pattern)} matches no file; name one, or a pattern such as teams/*.yaml")
-        files.update(dict.fromkeys(match for match in matches if not match.samefile(path)))
+            fault = f"{file.path}: include: {short(pattern)} matches no file; name one, or a pattern such as teams/*.yaml"
+            raise _rejected([fault], (file,))
+        files.update(dict.fromkeys(match for match in matches if not match.samefile(file.path)))
     return list(files)
 
 

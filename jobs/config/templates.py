@@ -11,6 +11,7 @@ from connectors.kube.connection import KubeConnection
 from connectors.targets.discovery import Found, HpaSelector
 from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.registry import TargetConfig
+from jobs.config.causes import causes
 from jobs.config.policy import SECTION
 from jobs.config.workloads import WorkloadSection
 
@@ -38,7 +39,7 @@ def _possible(body: dict[str, Any]) -> dict[str, Any]:
     try:
         _workload(body, lambda _: _SAMPLE)
     except ValidationError as error:
-        faults = [fault for fault in error.errors() if not _decided_later(body, fault["loc"])]
+        faults = [fault for fault in causes(error.errors()) if not _decided_later(body, fault["loc"])]
         if faults:
             raise BodyRejected(faults) from error
     return body
