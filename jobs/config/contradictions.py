@@ -21,7 +21,8 @@ def contradictions(
 ) -> list[str]:
     """A sentence for each source that is not there, and each workload or target that stands twice; each with its path."""
     known = tuple(sources)
-    asked = [(place, workload.source) for place, workload in workloads] + [(f"{place}.workload", t.source) for place, t in templates]
+    asked = [(place, workload.source) for place, workload in workloads]
+    asked += [(f"{place}.workload", template.source) for place, template in templates if template.source is not None]
     found = [f"{place}.source: {_no_source(name, known)}" for place, name in asked if name not in known]
     names = [(f"{place}.name", workload.name) for place, workload in workloads]
     targets = [

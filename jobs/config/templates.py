@@ -56,9 +56,10 @@ class TemplateSection(BaseModel):
     begins with a brace. No default."""
 
     @property
-    def source(self) -> str:
-        """Which source its workloads read from."""
-        return str(self.workload.get("source"))
+    def source(self) -> str | None:
+        """Which source its workloads read from, None where a placeholder decides."""
+        source = str(self.workload.get("source"))
+        return None if _PLACEHOLDER.search(source) else source
 
     def workload_of(self, found: Found) -> WorkloadSection:
         """The workload of one object. Raises ValueError where it lacks a label, ValidationError where a value of its does not fit."""
