@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from forecaster.decision import Paused, Ruling, RulingKind
 from forecaster.plan import Plan
-from forecaster.units import DAY_S, WEEK_S
+from forecaster.units import WEEK_S
 from forecaster.workload import Mode, Policy
 
 STANDING_WEEKS = 4
@@ -115,15 +115,15 @@ def _may_follow(plan: Plan, verdicts: dict[str, RulingKind], mode: Mode) -> bool
             return mode is not Mode.REVIEW and not plan.held
 
 
+def same_time_of_week(now: datetime) -> tuple[datetime, ...]:
+    """The same weekday and time of the last weeks, the newest first."""
+    return tuple(now - timedelta(seconds=weeks * WEEK_S) for weeks in range(1, STANDING_WEEKS + 1))
+
+
 def _standing(approved: tuple[Plan, ...], now: datetime) -> int | None:
-    for weeks in range(1, STANDING_WEEKS + 1):
-        moment = now - timedelta(seconds=weeks * WEEK_S)
+    for moment in same_time_of_week(now):
         for plan in reversed(approved):
             floor = plan.floor_at(moment)
             if floor is not None and plan.issued_at <= moment < plan.valid_until:
                 return floor.replicas
     return None
-
-
-APPROVALS_SPAN_S = STANDING_WEEKS * WEEK_S + DAY_S
-"""How far back approvals matter."""

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
-from forecaster.units import DAY_S, HOUR_S, check_positive
+from forecaster.units import DAY_S, check_positive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,9 +59,4 @@ def _replica_hours(old: Plan, new: Plan, now: datetime) -> tuple[float, float]:
     """Planned replica-hours of both over the part of the next day that both cover."""
     end = min(now + timedelta(seconds=DAY_S), old.floors[-1].until, new.floors[-1].until)
     start = max(now, old.floors[0].start, new.floors[0].start)
-    return _hours(old, start, end), _hours(new, start, end)
-
-
-def _hours(plan: Plan, start: datetime, end: datetime) -> float:
-    spans = ((f.replicas, (min(f.until, end) - max(f.start, start)).total_seconds()) for f in plan.floors)
-    return sum(replicas * span_s for replicas, span_s in spans if span_s > 0) / HOUR_S
+    return old.replica_hours(start, end), new.replica_hours(start, end)

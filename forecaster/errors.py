@@ -65,5 +65,9 @@ class PlanUnknown(ForecasterError):
     """There is no plan of that name, or none that awaits a person."""
 
 
+class NothingKept(ForecasterError):
+    """The store holds nothing yet that could be shown."""
+
+
 class TraceRejected(ForecasterError):
     """A trace file cannot be replayed."""

@@ -6,7 +6,7 @@ from forecaster.decision import Action, Applied, CycleRecord, Decision
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import Signal
-from forecaster.units import MINUTE_S, iso
+from forecaster.units import MINUTE_S, iso, spell_number
 from forecaster.workload import Mode
 
 
@@ -127,8 +127,8 @@ def _planned(plan: Plan, record: CycleRecord, signals: tuple[SignalBasis, ...]) 
     level, window_min = f"P{demand.level * 100:g}", demand.window_s / MINUTE_S
     ahead = f"the next {window_min:g} min (lead time {demand.lead_time_s / MINUTE_S:g} min and one step)"
     largest = max(signals, key=lambda s: s.replicas)
-    load = f"{demand.model} expects {level} of {largest.signal} over {ahead} at {_number(largest.load)} {largest.signal.unit}"
-    needs = f"a replica carries {_number(largest.carry)}, so {largest.replicas:.2f} are needed"
+    load = f"{demand.model} expects {level} of {largest.signal} over {ahead} at {spell_number(largest.load)} {largest.signal.unit}"
+    needs = f"a replica carries {spell_number(largest.carry)}, so {largest.replicas:.2f} are needed"
     binds = "" if largest.binds else f", but {floor.reason.detail}"
     return [f"{load}, {needs}{binds} and {floor.replicas} are planned"]
 
@@ -144,12 +144,9 @@ def _plan_basis(plan: Plan, record: CycleRecord) -> list[tuple[str, str]]:
         return basis
     basis += [("model", demand.model), ("level", f"P{demand.level * 100:g}"), ("lead time", f"{demand.lead_time_s / 60:g} min")]
     for s, signal in enumerate(demand.signals):
-        ahead = f"{_number(demand.load[s, i])} {signal.unit} at the level over the lead window"
-        basis.append((f"{signal} forecast", f"median {_number(demand.expected[s, i])}, {ahead}"))
-        basis.append((f"{signal} capacity", f"{_number(demand.carry[s])} {signal.unit} a replica, so {demand.needs[s, i]:.2f} replicas"))
+        ahead = f"{spell_number(demand.load[s, i])} {signal.unit} at the level over the lead window"
+        basis.append((f"{signal} forecast", f"median {spell_number(demand.expected[s, i])}, {ahead}"))
+        basis.append(
+            (f"{signal} capacity", f"{spell_number(demand.carry[s])} {signal.unit} a replica, so {demand.needs[s, i]:.2f} replicas")
+        )
     return basis
-
-
-def _number(value: float) -> str:
-    """Four digits that count, whole from a thousand on."""
-    return f"{value:,.0f}" if value >= 1_000 else f"{value:.4g}"  # noqa: PLR2004 - beyond, .4g turns to exponents

@@ -188,7 +188,7 @@ def _hold(case: Case, floor: int) -> tuple[int, list[Reason]]:
     held = max((min(d.wanted, d.floor) for d in case.recent), default=floor)
     if held <= floor or case.policy.hold_s == 0:
         return floor, []
-    detail = f"{held} was wanted within the last {case.policy.hold_s / MINUTE_S:g} min"
+    detail = f"{held} stays until nothing has asked for it for {case.policy.hold_s / MINUTE_S:g} min"
     return held, [Reason(code=Code.HOLD, detail=detail, before=floor, after=held)]
 
 

@@ -14,7 +14,7 @@ from forecaster.calendar import FloorWindow
 from forecaster.demand import Demand, PeakDemand
 from forecaster.reasons import Code, Reason
 from forecaster.series import Window
-from forecaster.units import MINUTE_S, check_instant, check_named, check_not_negative, iso, whole_replicas
+from forecaster.units import HOUR_S, MINUTE_S, check_instant, check_named, check_not_negative, iso, spell_number, whole_replicas
 from forecaster.workload import Policy, Pool, Shape, Workload
 
 
@@ -74,6 +74,21 @@ class Plan:
         """The floor in force at an instant, None outside of the plan."""
         i = bisect_right(self.floors, instant, key=lambda floor: floor.start) - 1
         return self.floors[i] if i >= 0 and instant < self.floors[i].until else None
+
+    def replica_hours(self, start: datetime, end: datetime) -> float:
+        """What the floors add up to over [start, end), as far as the plan reaches."""
+        spans = ((f.replicas, (min(f.until, end) - max(f.start, start)).total_seconds()) for f in self.floors)
+        return sum(replicas * span_s for replicas, span_s in spans if span_s > 0) / HOUR_S
+
+
+def issued_at_of(plan_id: str) -> datetime:
+    """When the plan of that id was issued."""
+    return datetime.fromisoformat(plan_id.rpartition("@")[2])
+
+
+def is_plan_of(plan_id: str, workload: str, pool: str) -> bool:
+    """Whether an id names a plan of that pool."""
+    return plan_id.rpartition("@")[0] == f"{workload}/{pool}"
 
 
 def plan(demand: Demand, workload: Workload, pool: Pool, issued_at: datetime) -> Plan:
@@ -168,8 +183,8 @@ def _reason(demand: Demand, i: int, binding: int, replicas: int) -> Reason:
     if binding == len(demand.signals):
         return Reason(code=Code.DAILY_PEAK_BINDS, detail=f"the day's peak at P{level_pct:g} asks for {replicas}", after=replicas)
     signal = demand.signals[binding]
-    load = f"P{level_pct:g} of the next {span_min:g} min is {demand.load[binding, i]:,.4g} {signal.unit}"
-    detail = f"{signal} binds: {load}, a replica carries {demand.carry[binding]:,.4g}"
+    load = f"P{level_pct:g} of the next {span_min:g} min is {spell_number(demand.load[binding, i])} {signal.unit}"
+    detail = f"{signal} binds: {load}, a replica carries {spell_number(demand.carry[binding])}"
     return Reason(code=Code.SIGNAL_BINDS, detail=detail, after=replicas)
 
 

@@ -52,6 +52,7 @@ ALERTS = frozenset(
         Code.NO_CAPACITY,
         Code.PLAN_STALE,
         Code.PLAN_MISSING,
+        Code.AWAITS_APPROVAL,
         Code.LOAD_UNKNOWN,
         Code.CEILING_BELOW_FLOOR,
         Code.MAX_BINDS,

@@ -69,6 +69,11 @@ def iso(instant: datetime) -> str:
     return instant.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
+def spell_number(value: float) -> str:
+    """A number as sentences have it: four digits, thousands apart, never an exponent: 0.1234, 12.3, 1,235, 12,345."""
+    return f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:.4g}"  # noqa: PLR2004 - from here on whole numbers have four digits
+
+
 _CEIL_NOISE = 1e-9
 """Relative slack in rounding up: 6.04 / 2 x 2 must not become 7 by the last bits of a float."""
 

@@ -10,7 +10,6 @@ from functools import partial
 import numpy as np
 import structlog
 
-from forecaster.approval import in_force
 from forecaster.calendar import Calendar
 from forecaster.demand import demand
 from forecaster.envelope import enveloped
@@ -26,7 +25,7 @@ from forecaster.series import LOAD_SIGNALS, Panel, Series, Signal, Window, panel
 from forecaster.units import HOUR_S, floor_to, iso
 from jobs.failure import Failure, failure, unfetched
 from jobs.fleet import Fleet, Member
-from jobs.standing import inherit_approvals, plans_near, rulings_of
+from jobs.standing import inherit_approvals, rulings_of, standing
 
 CHUNK = 500
 """Series a chunk: the size from which batching gains no more."""
@@ -174,7 +173,7 @@ def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime)
     for draft in drafts:
         rulings = rulings_of(fleet.store, draft.name, now)
         for made in draft.plans:
-            old = in_force(plans_near(fleet.store, draft.name, made.pool, now), (), rulings, draft.member.workload.policy, now).plan
+            old = standing(fleet.store, draft.member.workload, made.pool, rulings, now)[0].plan
             if old is not None:
                 before[made.workload, made.pool] = old
     held = {p.id: p for p in enveloped(tuple(p for draft in drafts for p in draft.plans), before, fleet.envelope, now)}

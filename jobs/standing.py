@@ -2,17 +2,17 @@
 
 from datetime import datetime, timedelta
 
-from forecaster.approval import APPROVALS_SPAN_S, InForce, PlanState, active_approvals, in_force, inherited_from
+from forecaster.approval import InForce, PlanState, active_approvals, in_force, inherited_from, same_time_of_week
 from forecaster.decision import Ruling, RulingKind
 from forecaster.errors import PlanUnknown
-from forecaster.plan import Plan
+from forecaster.plan import Plan, is_plan_of, issued_at_of
 from forecaster.ports import Store
 from forecaster.series import Window
 from forecaster.units import DAY_S, HOUR_S, from_epoch_s
 from forecaster.workload import Mode, Workload
 
 NEAR_S = 6 * HOUR_S
-"""Plans this young are read at every tick; older ones only when none of these may be followed."""
+"""Plans this young are read at every tick."""
 FAR_S = 14 * DAY_S
 """The longest horizon that a plan can have."""
 INHERITED_BY = "forecaster"
@@ -33,22 +33,32 @@ def rulings_of(store: Store, workload: str, now: datetime) -> tuple[Ruling, ...]
 
 
 def standing(store: Store, workload: Workload, pool: str, rulings: tuple[Ruling, ...], now: datetime) -> tuple[InForce, tuple[Plan, ...]]:
-    """The plan in force for a pool, and the plans of the last hours that correction compares with, oldest first."""
+    """The plan in force for a pool, and the plans of the last hours that correction compares with, oldest first.
+
+    Plans of the last hours are read at every tick. Older ones only while none of these may be followed: an approved one by its id,
+    and in other modes than review those of two expiries, since a plan older than one is stale and one older than two forgotten.
+    """
+    policy = workload.policy
     near = plans_near(store, workload.name, pool, now)
-    found = in_force(near, (), rulings, workload.policy, now)
+    found = in_force(near, (), rulings, policy, now)
     if found.state is PlanState.FRESH:
         return found, near
-    far = plans_near(store, workload.name, pool, now, FAR_S)
-    return in_force(far, _approved(store, workload.name, pool, rulings, now), rulings, workload.policy, now), far
+    approved = tuple(plan for moment in (now, *same_time_of_week(now)) for plan in _approved_before(store, workload, pool, rulings, moment))
+    older = approved if policy.mode is Mode.REVIEW else plans_near(store, workload.name, pool, now, 2 * policy.expiry_s)
+    plans = tuple(sorted({plan.id: plan for plan in (*older, *near)}.values(), key=lambda plan: plan.issued_at))
+    return in_force(plans, approved, rulings, policy, now), plans
 
 
-def _approved(store: Store, workload: str, pool: str, rulings: tuple[Ruling, ...], now: datetime) -> tuple[Plan, ...]:
-    """The plans of the last weeks that carry an approval, oldest first."""
-    ids = {r.plan_id for r in rulings if r.kind is RulingKind.APPROVE and (now - r.at).total_seconds() <= APPROVALS_SPAN_S}
-    if not ids:
+def _approved_before(store: Store, workload: Workload, pool: str, rulings: tuple[Ruling, ...], moment: datetime) -> tuple[Plan, ...]:
+    """The newest approved plan that could be in force at a moment; one read of one plan."""
+    ids = {
+        r.plan_id for r in rulings if r.kind is RulingKind.APPROVE and r.plan_id is not None and is_plan_of(r.plan_id, workload.name, pool)
+    }
+    since = moment - timedelta(seconds=workload.policy.expiry_s)
+    issued = max((at for at in map(issued_at_of, ids) if since < at <= moment), default=None)
+    if issued is None:
         return ()
-    plans = store.plans(workload, pool, Window(start=now - timedelta(seconds=APPROVALS_SPAN_S), end=now + _TICK))
-    return tuple(plan for plan in plans if plan.id in ids)
+    return tuple(plan for plan in store.plans(workload.name, pool, Window(start=issued, end=issued + _TICK)) if plan.id in ids)
 
 
 def inherit_approvals(store: Store, workload: Workload, plans: tuple[Plan, ...], now: datetime) -> tuple[Plan, ...]:

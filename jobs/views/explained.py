@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from forecaster.decision import CycleRecord
+from forecaster.errors import NothingKept
 from forecaster.explain import Explanation, explain
 from forecaster.forecast import Forecast
 from forecaster.plan import Plan
 from forecaster.units import iso
-from jobs.views.kept import Kept, NothingKept
+from jobs.views.kept import Kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forecaster.decision import CycleRecord, Ruling
-from forecaster.errors import ForecasterError
 from forecaster.forecast import Forecast
 from forecaster.plan import Plan
 from forecaster.ports import Store
@@ -17,10 +16,6 @@ from jobs.standing import FAR_S, rulings_of
 _BACK_S = (2 * HOUR_S, 8 * HOUR_S, 26 * HOUR_S, 4 * DAY_S, FAR_S)
 """How far back the newest forecast is looked for, step by step: with one an hour the first step finds it and reads two."""
 _TICK = timedelta(seconds=1)
-
-
-class NothingKept(ForecasterError):
-    """The store holds nothing yet that could be shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,11 @@
 from datetime import datetime
 
 from forecaster.decision import CycleRecord
+from forecaster.errors import NothingKept
 from forecaster.series import Signal
 from forecaster.units import iso
 from jobs.views.days import MeasuredDay, local_day, measured_days
-from jobs.views.kept import Kept, NothingKept
+from jobs.views.kept import Kept
 
 
 def decisions(kept: Kept, since: datetime) -> tuple[CycleRecord, ...]:

@@ -8,7 +8,7 @@ from forecaster.approval import InForce, active_approvals
 from forecaster.decision import Ruling
 from forecaster.plan import Plan
 from forecaster.series import Signal
-from forecaster.units import DAY_S, HOUR_S
+from forecaster.units import DAY_S
 from forecaster.workload import Mode, Pool
 from jobs.standing import INHERITED_BY, standing
 from jobs.views.kept import Kept
@@ -90,7 +90,4 @@ def _reach(plans: Sequence[Plan | None], now: datetime) -> datetime:
 
 
 def _replica_hours(plan: Plan | None, start: datetime, end: datetime) -> float | None:
-    if plan is None:
-        return None
-    spans = ((f.replicas, (min(f.until, end) - max(f.start, start)).total_seconds()) for f in plan.floors)
-    return sum(replicas * span_s for replicas, span_s in spans if span_s > 0) / HOUR_S
+    return None if plan is None else plan.replica_hours(start, end)

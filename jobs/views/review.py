@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
+from forecaster.errors import NothingKept
 from forecaster.ports import Store
 from jobs.fleet import Member
 from jobs.views.attention import Attention, attention
-from jobs.views.kept import Kept, NothingKept
+from jobs.views.kept import Kept
 from jobs.views.pools import PoolReview, review_pool
 from jobs.views.signals import SignalReview, review_signal
 

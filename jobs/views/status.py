@@ -5,11 +5,12 @@ from datetime import datetime
 
 from forecaster.approval import InForce, active, override_of
 from forecaster.decision import CycleRecord, Ruling, RulingKind
+from forecaster.errors import NothingKept
 from forecaster.ports import Store
 from forecaster.workload import Workload
 from jobs.fleet import Member
 from jobs.standing import standing
-from jobs.views.kept import Kept, NothingKept
+from jobs.views.kept import Kept
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
