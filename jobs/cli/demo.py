@@ -1,5 +1,6 @@
 """`forecaster demo`."""
 
+import shutil
 from pathlib import Path
 
 import typer
@@ -15,13 +16,13 @@ def demo() -> None:
     from jobs.apply import apply_fleet
     from jobs.cli.chart import plan_chart
     from jobs.cli.session import session
-    from jobs.cli.show import say, show
+    from jobs.cli.show import say, show, show_chart
     from jobs.cli.tables import hours_table, peaks_table
     from jobs.clock import SystemClock
     from jobs.demonstration import lay_out
     from jobs.forecast import forecast_fleet
 
-    folder = Path.cwd()
+    folder, columns = Path.cwd(), shutil.get_terminal_size().columns
     lay_out(folder, SystemClock().now())
     say("One week of a production LLM service's traffic (Azure 2024, Microsoft, CC-BY 4.0), moved to end tomorrow.\n")
     with session(folder / "forecaster.yaml") as at:
@@ -30,7 +31,7 @@ def demo() -> None:
         show(hours_table(drafts, at.now), Output.TABLE)
         for draft in drafts:
             for plan in draft.plans:
-                typer.echo(plan_chart(plan, draft.member.workload.calendar, at.now))
+                show_chart(plan_chart(plan, draft.member.workload.calendar, at.now, width=columns))
         cycles = apply_fleet(at.fleet, at.now)
         for cycle in cycles:
             for record in cycle.records:

@@ -14,7 +14,7 @@ from forecaster.units import HOUR_S
 from forecaster.workload import Mode
 from jobs.views.attention import Attention
 from jobs.views.days import local_day, measured_days
-from jobs.views.kept import NothingKept
+from forecaster.errors import NothingKept
 from jobs.views.review import Review, review, review_members
 from jobs.views.signals import change_ratio
 from tests.jobs.review_values import DAY, HOUR, NOW, PARIS, STEP_S, approval, forecast, kept_of, measured, member_of, plan

@@ -21,7 +21,7 @@ from jobs.cli.main import app
 from jobs.cli.options import Output
 from jobs.cli.status import without_password
 from jobs.forecast import forecast_fleet
-from jobs.views.kept import NothingKept
+from forecaster.errors import NothingKept
 from tests.jobs.world import NOW, World, daily_rpm, write_trace
 from tests.kube_api import KubeApi
 
