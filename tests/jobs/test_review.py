@@ -9,12 +9,12 @@ import pytest
 from connectors.stores.memory import MemoryStore
 from forecaster.approval import PlanState
 from forecaster.decision import Paused, Ruling, RulingKind
+from forecaster.errors import NothingKept
 from forecaster.reasons import Code, Reason
 from forecaster.units import HOUR_S
 from forecaster.workload import Mode
 from jobs.views.attention import Attention
 from jobs.views.days import local_day, measured_days
-from forecaster.errors import NothingKept
 from jobs.views.review import Review, review, review_members
 from jobs.views.signals import change_ratio
 from tests.jobs.review_values import DAY, HOUR, NOW, PARIS, STEP_S, approval, forecast, kept_of, measured, member_of, plan

@@ -7,12 +7,12 @@ import pytest
 
 from connectors.stores.memory import MemoryStore
 from forecaster.decision import CycleRecord
+from forecaster.errors import NothingKept
 from forecaster.guard import guard
 from forecaster.plan import Plan, plan
 from forecaster.units import iso
 from forecaster.workload import Mode, Policy, Shape
 from jobs.views.explained import Explained, explained
-from forecaster.errors import NothingKept
 from jobs.views.kept import Kept
 from tests.jobs.review_values import member_of
 from tests.values import NOW, case_of, decided, demand_of, look_of, peak_of, plan_of, workload_of

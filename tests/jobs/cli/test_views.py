@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from forecaster.decision import Paused, Ruling, RulingKind
-from forecaster.errors import ConfigRejected
+from forecaster.errors import ConfigRejected, NothingKept
 from forecaster.units import iso
 from jobs.apply import apply_fleet
 from jobs.cli import views
@@ -21,7 +21,6 @@ from jobs.cli.main import app
 from jobs.cli.options import Output
 from jobs.cli.status import without_password
 from jobs.forecast import forecast_fleet
-from forecaster.errors import NothingKept
 from tests.jobs.world import NOW, World, daily_rpm, write_trace
 from tests.kube_api import KubeApi
 
