@@ -7,26 +7,25 @@ from datetime import datetime
 from pathlib import Path
 from threading import Lock
 
-import structlog
-
 from forecaster.errors import ConfigRejected
 from jobs.config.document import Config
 from jobs.fleet import Fleet
 from jobs.wiring import open_fleet, store_url
-
-log = structlog.get_logger()
 
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class OpenFleet:
     """A configuration with its connections. runs: how many work on it right now.
 
-    changed_at: plans from before were made under another configuration; None = we know of no other.
+    looked_at: when the objects of its templates were last looked up, problems: what that look met, one sentence each. changed_at:
+    plans from before were made under another configuration; None = we know of no other.
     """
 
     config: Config
     fleet: Fleet
     store_url: str
+    looked_at: datetime
+    problems: tuple[str, ...]
     changed_at: datetime | None
     closing: ExitStack
     runs: int = 0
@@ -36,6 +35,11 @@ class OpenFleet:
         """The names of its workloads."""
         return frozenset(member.workload.name for member in self.fleet.members)
 
+    @property
+    def forgets(self) -> bool:
+        """Whether its store ends with its connections."""
+        return self.store_url == "memory:"
+
 
 class Fleets:
     """One fleet in force at a time. One that was replaced is closed when the last run on it has ended. Safe for threads.
@@ -43,10 +47,10 @@ class Fleets:
     Relative paths of a configuration start at `folder`. Raises ConfigRejected or StoreError when the first cannot be opened.
     """
 
-    def __init__(self, folder: Path, config: Config) -> None:
+    def __init__(self, folder: Path, config: Config, now: datetime) -> None:
         self._folder = folder
         self._lock = Lock()
-        self._current = _opened(folder, config, None)
+        self._current = _opened(folder, config, now, None)
 
     @property
     def current(self) -> OpenFleet:
@@ -70,24 +74,46 @@ class Fleets:
 
     def replace(self, config: Config, now: datetime) -> None:
         """Put a configuration in force, on connections of its own. Raises ConfigRejected or StoreError, and all stays as it was."""
-        if self._current.store_url == "memory:":
+        if self._current.forgets:
             msg = "store: memory: would forget every plan and every word of a person; use sqlite:///FILE, or restart"
             raise ConfigRejected(msg)
-        fresh = _opened(self._folder, config, now if config != self._current.config else self._current.changed_at)
+        changed_at = now if config != self._current.config else self._current.changed_at
+        self._put_in_force(_opened(self._folder, config, now, changed_at))
+
+    def refresh(self, now: datetime) -> None:
+        """Look up the objects of the templates again. Raises ConfigRejected or StoreError, and all stays as it was.
+
+        A look that met problems takes no workload away: an API server that does not answer says nothing about who is there.
+        """
+        before = self._current
+        fresh = _opened(self._folder, before.config, now, before.changed_at)
+        if fresh.problems and before.workloads - fresh.workloads:
+            fresh.closing.close()
+            before.looked_at, before.problems = now, fresh.problems
+        else:
+            self._put_in_force(fresh)
+
+    def close(self) -> None:
+        """Let go of connections; nobody may be at work any more."""
+        self._current.closing.close()
+
+    def _put_in_force(self, fresh: OpenFleet) -> None:
         with self._lock:
             old, self._current = self._current, fresh
             left = old.runs == 0
         if left:
             old.closing.close()
 
-    def close(self) -> None:
-        """Let go of connections; nobody may be at work any more."""
-        self._current.closing.close()
 
-
-def _opened(folder: Path, config: Config, changed_at: datetime | None) -> OpenFleet:
+def _opened(folder: Path, config: Config, now: datetime, changed_at: datetime | None) -> OpenFleet:
     closing = ExitStack()
     fleet = closing.enter_context(open_fleet(config, folder))
-    for problem in fleet.problems:
-        log.warning("templates", sentence=problem)
-    return OpenFleet(config=config, fleet=fleet, store_url=store_url(config, folder), changed_at=changed_at, closing=closing)
+    return OpenFleet(
+        config=config,
+        fleet=fleet,
+        store_url=store_url(config, folder),
+        looked_at=now,
+        problems=fleet.problems,
+        changed_at=changed_at,
+        closing=closing,
+    )

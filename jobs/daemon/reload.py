@@ -1,4 +1,4 @@
-"""A new configuration in the running daemon, or the old one and a sentence."""
+"""A new configuration in the running daemon, or new objects of its templates; else the old ones and a sentence."""
 
 from pathlib import Path
 
@@ -6,12 +6,17 @@ import structlog
 
 from forecaster.errors import ForecasterError
 from forecaster.ports import Clock
+from forecaster.units import MINUTE_S
 from jobs.config.reading import read_config
-from jobs.daemon.fleets import Fleets
+from jobs.daemon.due import POLL_S
+from jobs.daemon.fleets import Fleets, OpenFleet
 from jobs.failure import failure
 from jobs.telemetry import start_logging
 from jobs.telemetry.metrics import Metrics
 
+RETRY_S = MINUTE_S
+"""How long objects of templates that were out of sight wait for the next look."""
+_SHOWN = 20
 log = structlog.get_logger()
 
 
@@ -29,12 +34,39 @@ def reload(path: Path, fleets: Fleets, metrics: Metrics, clock: Clock) -> bool:
         _refuse(metrics, error)
         return False
     start_logging(config.log)
-    metrics.record_config(clock.now(), fleets.current.workloads)
+    metrics.record_config(clock.now())
     if config.daemon != before.config.daemon:
         log.warning("reload", sentence="daemon.host and daemon.port are taken at the start: restart to change them")
-    added, removed = sorted(fleets.current.workloads - before.workloads), sorted(before.workloads - fleets.current.workloads)
-    log.info("reload", sentence=f"{path} is in force", workloads=len(fleets.current.workloads), added=added, removed=removed)
+    tell_fleet("reload", fleets.current, metrics, known=before.workloads, met=before.problems, sentence=f"{path} is in force")
     return True
+
+
+def look_again(fleets: Fleets, metrics: Metrics, clock: Clock) -> None:
+    """Look up the objects of templates again when it is time: once a forecast, and soon after a look that met problems."""
+    before, now = fleets.current, clock.now().replace(microsecond=0)
+    known, met = before.workloads, before.problems
+    patience_s = RETRY_S if met else before.config.forecast.every - POLL_S / 2
+    if not before.config.templates or before.forgets or (now - before.looked_at).total_seconds() < patience_s:
+        return
+    fleets.refresh(now)
+    if (fleets.current.workloads, fleets.current.problems) != (known, met):
+        tell_fleet("templates", fleets.current, metrics, known=known, met=met, sentence="the objects of templates were looked up again")
+
+
+def tell_fleet(event: str, fleet: OpenFleet, metrics: Metrics, *, known: frozenset[str], met: tuple[str, ...], sentence: str) -> None:
+    """Say which workloads are in force, which came and went since `known`, and what keeps others out that was not `met` before."""
+    metrics.record_workloads(fleet.workloads, len(fleet.problems))
+    added, removed = _few(fleet.workloads - known), _few(known - fleet.workloads)
+    log.info(event, sentence=sentence, workloads=len(fleet.workloads), added=added, removed=removed)
+    for problem in fleet.problems:
+        if problem not in met:
+            log.warning("templates", sentence=problem)
+
+
+def _few(names: frozenset[str]) -> list[str]:
+    """The names in order, the first of many."""
+    left = len(names) - _SHOWN
+    return [*sorted(names)[:_SHOWN], *([f"and {left} more"] if left > 0 else [])]
 
 
 def _refuse(metrics: Metrics, error: Exception) -> None:

@@ -14,6 +14,7 @@ from forecaster.units import iso
 from jobs.apply import apply_fleet
 from jobs.daemon.due import is_due, last_planned
 from jobs.daemon.fleets import Fleets, OpenFleet
+from jobs.daemon.reload import look_again
 from jobs.failure import Failure, failure
 from jobs.forecast import forecast_fleet
 from jobs.telemetry.metrics import Metrics
@@ -36,6 +37,7 @@ class Runs:
         self._diary = diary
         self._news = News()
         self._forecast_at: datetime | None = None
+        self._forecast_for: frozenset[str] = frozenset()
         self._turns = {job: Lock() for job in Job}
         self._change = Condition()
         self._at_work = 0
@@ -46,7 +48,8 @@ class Runs:
         self._run(Job.APPLY, self._apply)
 
     def forecast(self) -> bool:
-        """Forecast and plan if it is due; whether new plans may be there now."""
+        """Forecast and plan if it is due; whether new plans may be there now. Objects of templates are looked up before."""
+        self._run(Job.FORECAST, self._look_again)
         return self._run(Job.FORECAST, self._forecast) in {Outcome.DONE, Outcome.PARTLY}
 
     def end(self, timeout_s: float) -> bool:
@@ -102,9 +105,9 @@ class Runs:
             except StoreError:
                 raise  # nothing was kept: due again at the next look
             except Exception:
-                self._forecast_at = now  # a fault of ours costs one try an interval, not one a look
+                self._remember(opened, now)  # a fault of ours costs one try an interval, not one a look
                 raise
-        self._forecast_at = now
+        self._remember(opened, now)
         self._metrics.record_drafts(drafts)
         self._news.tell_drafts(drafts)
         plans, waiting = sum(len(draft.plans) for draft in drafts), sum(len(draft.waiting) for draft in drafts)
@@ -113,16 +116,23 @@ class Runs:
     def _forecast_is_due(self, opened: OpenFleet, now: datetime) -> bool:
         """By what this process did, and only then by what the store says of others and of the time before the start."""
         every_s = opened.config.forecast.every
-        if not is_due(self._forecast_at, opened.changed_at, every_s, now):
+        ours = self._forecast_at if opened.workloads <= self._forecast_for else None
+        if not is_due(ours, opened.changed_at, every_s, now):
             return False
         found = last_planned(opened.fleet, now, every_s)
         if found is None or is_due(found, opened.changed_at, every_s, now):
             return True
-        self._forecast_at = found
+        self._remember(opened, found)
         self._diary.found(Job.FORECAST, found)
         self._metrics.record_success(Job.FORECAST, found)
         log.info("forecast", sentence=f"the plans of {iso(found)} are younger than {every_s / 60:g} min: the next forecast is due then")
         return False
+
+    def _remember(self, opened: OpenFleet, at: datetime) -> None:
+        self._forecast_at, self._forecast_for = at, opened.workloads
+
+    def _look_again(self, _: OpenFleet, __: datetime) -> None:
+        look_again(self._fleets, self._metrics, self._clock)
 
     def _failed(self, job: Job, error: Exception) -> tuple[Outcome, str]:
         failed = failure(job.value, error)

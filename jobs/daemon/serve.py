@@ -12,7 +12,7 @@ import structlog
 from jobs.clock import SystemClock
 from jobs.config.reading import read_config
 from jobs.daemon.fleets import Fleets
-from jobs.daemon.reload import reload
+from jobs.daemon.reload import reload, tell_fleet
 from jobs.daemon.runs import Runs
 from jobs.daemon.schedule import Schedule
 from jobs.telemetry import start_logging
@@ -36,17 +36,19 @@ def serve(path: Path) -> None:
     config, clock = read_config(path), SystemClock()
     start_logging(config.log)
     with ExitStack() as closing:
-        fleets = Fleets(path.parent, config)
+        fleets = Fleets(path.parent, config, clock.now().replace(microsecond=0))
         closing.callback(fleets.close)
         metrics, diary = Metrics(), Diary(clock.now())
-        metrics.record_config(clock.now(), fleets.current.workloads)
+        metrics.record_config(clock.now())
         app = pages(metrics.registry, lambda: health(diary, fleets.current.config.apply.every, clock.now()))
         server = PageServer(app, config.daemon.host, config.daemon.port)
         closing.callback(server.stop)
         runs = Runs(fleets, clock, metrics, diary)
         schedule = Schedule(runs, clock)
         server.start()
-        log.info("start", sentence=f"{path} is in force, pages at {server.url}", url=server.url, workloads=len(fleets.current.workloads))
+        log.info("serve", sentence=f"pages at {server.url}", url=server.url)
+        there = fleets.current
+        tell_fleet("start", there, metrics, known=there.workloads, met=(), sentence=f"{path} is in force")
         schedule.start(config.apply.every)
         while (number := asked.get()) == signal.SIGHUP:
             if reload(path, fleets, metrics, clock):

@@ -141,6 +141,12 @@ HISTORY_RATIO = Metric(
     labels=("workload", "signal"),
     help="Share of the history's buckets that were measured, at the last forecast.",
 )
+WORKLOADS = Metric(name="forecaster_workloads", kind=Kind.GAUGE, help="Workloads in force, those of templates included.")
+TEMPLATE_PROBLEMS = Metric(
+    name="forecaster_template_problems",
+    kind=Kind.GAUGE,
+    help="Things that kept objects of templates out of the fleet at the last look; the log names them.",
+)
 CONFIG_OK = Metric(
     name="forecaster_config_last_reload_successful",
     kind=Kind.GAUGE,
@@ -180,6 +186,8 @@ METRICS = (
     AWAITING,
     TROUBLES,
     HISTORY_RATIO,
+    WORKLOADS,
+    TEMPLATE_PROBLEMS,
     CONFIG_OK,
     CONFIG_LOADED,
     BUILD,

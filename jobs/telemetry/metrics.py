@@ -104,12 +104,17 @@ class Metrics:
         for failure in failures:
             self._board.count(catalogue.FAILURES, (failure.verb, failure.error))
 
-    def record_config(self, read_at: datetime, workloads: frozenset[str]) -> None:
-        """Note the configuration in force; the series of workloads that it does not name disappear, and do not come back."""
-        self._workloads = workloads
-        self._board.keep_only(workloads)
+    def record_config(self, read_at: datetime) -> None:
+        """Note that the configuration on disk is the one in force."""
         self._board.mark(catalogue.CONFIG_OK, (), 1)
         self._board.mark(catalogue.CONFIG_LOADED, (), read_at.timestamp())
+
+    def record_workloads(self, workloads: frozenset[str], template_problems: int) -> None:
+        """Note which workloads there are; the series of all others disappear, and do not come back."""
+        self._workloads = workloads
+        self._board.keep_only(workloads)
+        self._board.mark(catalogue.WORKLOADS, (), len(workloads))
+        self._board.mark(catalogue.TEMPLATE_PROBLEMS, (), template_problems)
 
     def record_refused_config(self, failure: Failure) -> None:
         """Note that the configuration on disk is not the one in force."""

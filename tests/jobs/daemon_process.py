@@ -91,7 +91,7 @@ class DaemonProcess:
         self._process.wait()
 
     def _page(self, path: str) -> tuple[int, str]:
-        connection = HTTPConnection(urlsplit(self.logs("start")["url"]).netloc, timeout=10)
+        connection = HTTPConnection(urlsplit(self.logs("serve")["url"]).netloc, timeout=10)
         try:
             connection.request("GET", path)
             answer = connection.getresponse()

@@ -59,8 +59,8 @@ def test_it_forecasts_and_applies_at_once_shows_both_and_ends_at_sigterm(world: 
     (plan,) = plans(world)
     assert world.api.annotations("serving", "chat")["forecaster/valid-until"] == iso(plan.valid_until)
     events = [line["event"] for line in running.lines]
-    assert (events[0], events[-1]) == ("start", "stop")
-    assert set(events) <= {"start", "forecast", "apply", "stop"}
+    assert (events[0], events[-1]) == ("serve", "stop")
+    assert set(events) == {"serve", "start", "forecast", "apply", "stop"}
 
 
 def test_a_run_that_hangs_is_given_up_at_sigterm(world: World) -> None:

@@ -13,7 +13,7 @@ from tests.jobs.world import NOW, World
 @pytest.fixture
 def fleets(world: World) -> Iterator[Fleets]:
     world.workload("chat")
-    fleets = Fleets(world.folder, read_config(world.path))
+    fleets = Fleets(world.folder, read_config(world.path), NOW)
     yield fleets
     fleets.close()
 
@@ -59,7 +59,7 @@ def test_a_fleet_that_cannot_be_opened_changes_nothing(world: World, fleets: Fle
 def test_a_store_in_memory_is_not_thrown_away_by_a_reload(world: World) -> None:
     world.workload("chat")
     world.config["store"] = "memory:"
-    fleets = Fleets(world.folder, read_config(world.path))
+    fleets = Fleets(world.folder, read_config(world.path), NOW)
     with pytest.raises(ConfigRejected, match="would forget every plan"):
         fleets.replace(read_config(world.path), NOW)
     fleets.close()

@@ -59,7 +59,7 @@ class Parts:
 @contextmanager
 def started(world: World) -> Iterator[Parts]:
     clock, metrics, diary = FixedClock(NOW), Metrics(), Diary(NOW)
-    fleets = Fleets(world.folder, read_config(world.path))
+    fleets = Fleets(world.folder, read_config(world.path), NOW)
     runs = Runs(fleets, clock, metrics, diary)
     yield Parts(world=world, clock=clock, fleets=fleets, metrics=metrics, diary=diary, runs=runs)
     fleets.close()

@@ -144,7 +144,7 @@ def test_every_error_that_a_daemon_meets_is_counted_from_zero() -> None:
         assert value(metrics, "forecaster_failures_total", verb=verb, error=error) == 0
     kinds = {name for name, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, ForecasterError)}
     roots = {"ForecasterError", "SourceError", "TargetError"}
-    commands_only = {"PlanUnknown", "TraceRejected"}
+    commands_only = {"PlanUnknown", "TraceRejected", "NothingKept"}
     assert kinds - roots - commands_only <= {error for _, error in KNOWN_FAILURES}
 
 
@@ -157,7 +157,7 @@ def test_a_workload_that_is_removed_disappears_with_all_its_series(world: World)
     world.workload("code")
     metrics, cycles = worked(world)
     assert workloads_on(metrics.registry) == {"chat", "code"}
-    metrics.record_config(NOW, frozenset({"chat"}))
+    metrics.record_workloads(frozenset({"chat"}), 0)
     assert workloads_on(metrics.registry) == {"chat"}
     metrics.record_cycles(cycles, NOW)  # a run on the configuration before ends late
     assert workloads_on(metrics.registry) == {"chat"}
@@ -166,11 +166,11 @@ def test_a_workload_that_is_removed_disappears_with_all_its_series(world: World)
 
 def test_a_refused_configuration_shows_until_one_is_taken() -> None:
     metrics = Metrics()
-    metrics.record_config(NOW, frozenset())
+    metrics.record_config(NOW)
     metrics.record_refused_config(failure("reload", StoreError("the store cannot be reached")))
     assert value(metrics, "forecaster_config_last_reload_successful") == 0
     assert value(metrics, "forecaster_failures_total", verb="reload", error="StoreError") == 1
-    metrics.record_config(NOW + MINUTE, frozenset())
+    metrics.record_config(NOW + MINUTE)
     assert value(metrics, "forecaster_config_last_reload_successful") == 1
     assert value(metrics, "forecaster_config_loaded_timestamp_seconds") == (NOW + MINUTE).timestamp()
 
@@ -190,6 +190,9 @@ def test_l40_the_heartbeat_beats_for_each_run_of_our_own_and_stops_with_it() -> 
 def test_the_page_holds_the_catalogue_and_nothing_else(world: World) -> None:
     world.workload("chat")
     metrics, _ = worked(world)
+    metrics.record_config(NOW)
+    metrics.record_workloads(frozenset({"chat"}), 0)
+    metrics.record_run(Run(job=Job.APPLY, at=NOW, ended_at=NOW, duration_s=0.2, outcome=Outcome.DONE, sentence="so"))
     families = {family.name: family for family in metrics.registry.collect()}
     bare = {metric.name.removesuffix("_total") if metric.kind is Kind.COUNTER else metric.name: metric for metric in METRICS}
     assert families.keys() == bare.keys()
