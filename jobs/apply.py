@@ -177,19 +177,25 @@ def _guarded(fleet: Fleet, member: Member, now: datetime) -> Cycle:
 
 def _news(fleet: Fleet, cycle: Cycle, now: datetime) -> Iterator[CycleRecord]:
     """The records worth keeping: what changed since the last one of the same target, and a sign of life every hour."""
-    before = fleet.store.records(cycle.workload, Window(start=now - timedelta(seconds=NEWS_S), end=now))
-    last = {(r.decision.pool, r.decision.target): r for r in before}
+    before = fleet.store.records(cycle.workload, Window(start=now - timedelta(seconds=NEWS_S), end=now + timedelta(seconds=1)))
+    last = {(r.decision.pool, r.decision.target): r for r in before if r.at <= now}
     for record in cycle.records:
-        old = last.get((record.decision.pool, record.decision.target))
-        if old is None or (record.at - old.at).total_seconds() >= NEWS_S or _matter(record) != _matter(old):
+        if _is_news(record, last.get((record.decision.pool, record.decision.target))):
             yield record
+
+
+def _is_news(record: CycleRecord, old: CycleRecord | None) -> bool:
+    if old is None or (record.at - old.at).total_seconds() >= NEWS_S:
+        return True
+    if old.at == record.at and not _wrote(record):  # a run done again finds its write done: the record of the write stays
+        return (record.decision, record.error) != (old.decision, old.error)
+    return _matter(record) != _matter(old)
 
 
 def _matter(record: CycleRecord) -> tuple[object, ...]:
     """What makes a record news: all but its instant and the live figures in its words. Hold needs to know every change of `wanted`."""
     decision = record.decision
     codes = tuple(reason.code for reason in decision.reasons)
-    written = record.applied is not None and record.applied.written
     return (
         record.mode,
         decision.action,
@@ -199,5 +205,9 @@ def _matter(record: CycleRecord) -> tuple[object, ...]:
         decision.valid_until,
         codes,
         record.error is None,
-        written,
+        _wrote(record),
     )
+
+
+def _wrote(record: CycleRecord) -> bool:
+    return record.applied is not None and record.applied.written
