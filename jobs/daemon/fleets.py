@@ -49,7 +49,7 @@ class Fleets:
 
     def __init__(self, folder: Path, config: Config, now: datetime) -> None:
         self._folder = folder
-        self._lock = Lock()
+        self._lock, self._changing = Lock(), Lock()
         self._current = _opened(folder, config, now, None)
 
     @property
@@ -77,21 +77,23 @@ class Fleets:
         if self._current.forgets:
             msg = "store: memory: would forget every plan and every word of a person; use sqlite:///FILE, or restart"
             raise ConfigRejected(msg)
-        changed_at = now if config != self._current.config else self._current.changed_at
-        self._put_in_force(_opened(self._folder, config, now, changed_at))
+        with self._changing:
+            changed_at = now if config != self._current.config else self._current.changed_at
+            self._put_in_force(_opened(self._folder, config, now, changed_at))
 
     def refresh(self, now: datetime) -> None:
         """Look up the objects of the templates again. Raises ConfigRejected or StoreError, and all stays as it was.
 
         A look that met problems takes no workload away: an API server that does not answer says nothing about who is there.
         """
-        before = self._current
-        fresh = _opened(self._folder, before.config, now, before.changed_at)
-        if fresh.problems and before.workloads - fresh.workloads:
-            fresh.closing.close()
-            before.looked_at, before.problems = now, fresh.problems
-        else:
-            self._put_in_force(fresh)
+        with self._changing:
+            before = self._current
+            fresh = _opened(self._folder, before.config, now, before.changed_at)
+            if fresh.problems and before.workloads - fresh.workloads:
+                fresh.closing.close()
+                before.looked_at, before.problems = now, fresh.problems
+            else:
+                self._put_in_force(fresh)
 
     def close(self) -> None:
         """Let go of connections; nobody may be at work any more."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from threading import Condition, Lock
 
 import structlog
@@ -14,7 +15,7 @@ from forecaster.units import iso
 from jobs.apply import apply_fleet
 from jobs.daemon.due import is_due, last_planned
 from jobs.daemon.fleets import Fleets, OpenFleet
-from jobs.daemon.reload import look_again
+from jobs.daemon.reload import look_again, reload
 from jobs.failure import Failure, failure
 from jobs.forecast import forecast_fleet
 from jobs.telemetry.metrics import Metrics
@@ -51,6 +52,13 @@ class Runs:
         """Forecast and plan if it is due; whether new plans may be there now. Objects of templates are looked up before."""
         self._run(Job.FORECAST, self._look_again)
         return self._run(Job.FORECAST, self._forecast) in {Outcome.DONE, Outcome.PARTLY}
+
+    def reload(self, path: Path) -> float | None:
+        """Put the configuration on disk in force; how often it wants to apply, in seconds, None when it was refused."""
+        with self._working() as wanted:
+            if wanted and reload(path, self._fleets, self._metrics, self._clock):
+                return self._fleets.current.config.apply.every
+            return None
 
     def end(self, timeout_s: float) -> bool:
         """Begin no further run and wait for those at work; False when one still is after that time."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC
+from pathlib import Path
 
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.background import BackgroundScheduler
@@ -11,8 +12,8 @@ from jobs.daemon.due import POLL_S
 from jobs.daemon.runs import Runs
 from jobs.telemetry.runs import Job
 
-_THREADS = 2 * len(Job)
-"""A run of each half by the clock, and one of each that was asked for in between and waits for its turn."""
+_THREADS = 2 * len(Job) + 1
+"""A run of each half by the clock, one of each that was asked for in between and waits for its turn, and a reload."""
 
 
 class Schedule:
@@ -38,15 +39,22 @@ class Schedule:
         self._scheduler.add_job(self._forecast, "interval", seconds=POLL_S, id=Job.FORECAST.value, next_run_time=now)
         self._scheduler.start()
 
-    def restart(self, apply_every_s: float) -> None:
-        """Run both at once under a new configuration, and from then on by its intervals."""
-        self._scheduler.reschedule_job(Job.APPLY.value, trigger="interval", seconds=apply_every_s)
-        self._once(self._runs.apply, Job.APPLY)
-        self._once(self._forecast, Job.FORECAST)
+    def reload(self, path: Path) -> None:
+        """Read the configuration again, beside the clock: what it connects to may be slow to answer."""
+        self._scheduler.add_job(self._reload, args=[path])
 
     def stop(self) -> None:
         """Begin no further run; those at work are not waited for."""
         self._scheduler.shutdown(wait=False)
+
+    def _reload(self, path: Path) -> None:
+        """Run both at once under a new configuration, and from then on by its intervals."""
+        apply_every_s = self._runs.reload(path)
+        if apply_every_s is None:
+            return
+        self._scheduler.reschedule_job(Job.APPLY.value, trigger="interval", seconds=apply_every_s)
+        self._once(self._runs.apply, Job.APPLY)
+        self._once(self._forecast, Job.FORECAST)
 
     def _forecast(self) -> None:
         if self._runs.forecast():

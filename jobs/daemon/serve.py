@@ -12,7 +12,7 @@ import structlog
 from jobs.clock import SystemClock
 from jobs.config.reading import read_config
 from jobs.daemon.fleets import Fleets
-from jobs.daemon.reload import reload, tell_fleet
+from jobs.daemon.reload import tell_fleet
 from jobs.daemon.runs import Runs
 from jobs.daemon.schedule import Schedule
 from jobs.telemetry import start_logging
@@ -22,8 +22,8 @@ from jobs.web.health import health
 from jobs.web.pages import pages
 from jobs.web.server import PageServer
 
-END_S = 7.0
-"""A run at work is waited for this long: with the pages' second and the rest it ends within the 10 s that service managers grant."""
+END_S = 6.0
+"""A run at work is waited for this long: with the pages' second or two we end within the 10 s that service managers grant."""
 log = structlog.get_logger()
 
 
@@ -32,7 +32,8 @@ def serve(path: Path) -> None:
 
     Raises ConfigRejected or StoreError when it cannot start; from then on nothing but a signal ends it.
     """
-    asked = _signals()
+    asked: SimpleQueue[int] = SimpleQueue()
+    _listen(asked, signal.SIGHUP)  # one that comes while we start must not end us; a SIGTERM may
     config, clock = read_config(path), SystemClock()
     start_logging(config.log)
     with ExitStack() as closing:
@@ -45,26 +46,24 @@ def serve(path: Path) -> None:
         closing.callback(server.stop)
         runs = Runs(fleets, clock, metrics, diary)
         schedule = Schedule(runs, clock)
+        _listen(asked, signal.SIGTERM, signal.SIGINT)
         server.start()
         log.info("serve", sentence=f"pages at {server.url}", url=server.url)
         there = fleets.current
         tell_fleet("start", there, metrics, known=there.workloads, met=(), sentence=f"{path} is in force")
         schedule.start(config.apply.every)
         while (number := asked.get()) == signal.SIGHUP:
-            if reload(path, fleets, metrics, clock):
-                schedule.restart(fleets.current.config.apply.every)
+            schedule.reload(path)
         log.info("stop", sentence=f"{signal.Signals(number).name}: no further run begins")
         schedule.stop()
         if not runs.end(END_S):
             _leave_at_once()
 
 
-def _signals() -> SimpleQueue[int]:
-    """The signals that we are sent, in order; a handler that only queues may interrupt anything."""
-    asked: SimpleQueue[int] = SimpleQueue()
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+def _listen(asked: SimpleQueue[int], *numbers: signal.Signals) -> None:
+    """Queue these signals from now on; a handler that only queues may interrupt anything."""
+    for number in numbers:
         signal.signal(number, lambda caught, _: asked.put(caught))
-    return asked
 
 
 def _leave_at_once() -> None:
