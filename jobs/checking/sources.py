@@ -89,21 +89,22 @@ def _kept_days(section: WorkloadSection, query: Query, forecast: ForecastSection
 
 
 def _days_back(query: Query, forecast: ForecastSection, past: Past) -> int:
-    """Days for which the source has load, found by halving: a few days are asked for, not all of them."""
+    """Whole days for which the source has load, found by halving: a few days are asked for, not all of them."""
     low, high = 0, int(forecast.history // DAY_S)
-    if _measured(query, high, past):
-        return high
+    oldest_h = _age_h(query, high, past)
+    if oldest_h:
+        low = high
     while high - low > 1:
         middle = (low + high) // 2
-        if _measured(query, middle, past):
-            low = middle
-        else:
-            high = middle
-    return low
+        age_h = _age_h(query, middle, past)
+        low, high = (middle, high) if age_h else (low, middle)
+        oldest_h = age_h or oldest_h
+    return oldest_h * HOUR_S // DAY_S
 
 
-def _measured(query: Query, days: int, past: Past) -> bool:
-    """Whether anything was measured on the day that began so many days ago."""
+def _age_h(query: Query, days: int, past: Past) -> int:
+    """Hours since the first measured hour of the day that began so many days ago, 0 where nothing of it was measured."""
     start = floor_to(past.now, HOUR_S) - timedelta(days=days)
     day = past.source.fetch(query, Window(start=start, end=start + timedelta(days=1)), HOUR_S)
-    return not np.isnan(day.mean).all()
+    measured = np.flatnonzero(~np.isnan(day.mean))
+    return 0 if measured.size == 0 else days * DAY_S // HOUR_S - int(measured[0])

@@ -8,6 +8,8 @@ from typer.main import get_command
 
 from jobs.cli.main import app
 
+_WIDTH = 120
+"""Columns, whatever the terminal of whoever writes the page."""
 _HEAD = """# Command line
 
 This page is written by `make docs` from the commands themselves; `forecaster COMMAND --help` says the same.
@@ -56,7 +58,7 @@ def _commands(group: TyperGroup, prefix: str) -> Iterator[tuple[str, TyperComman
 
 def _section(name: str, command: TyperCommand) -> str:
     prose, example = prose_and_example(command)
-    context = typer.Context(command, info_name=f"forecaster {name}")
+    context = typer.Context(command, info_name=f"forecaster {name}", terminal_width=_WIDTH)
     usage = command.get_usage(context).removeprefix("Usage: ")
     rows = [record for parameter in command.params if (record := parameter.get_help_record(context)) is not None]
     table = "".join(f"| `{_cell(names)}` | {_cell(about)} |\n" for names, about in rows)

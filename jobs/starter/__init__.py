@@ -16,12 +16,12 @@ def starter() -> str:
 def write_starter(path: Path, *, force: bool) -> None:
     """Write the starter, all of it or nothing. Raises ConfigRejected where a file is there already, unless forced, or none can be."""
     target = path.resolve()  # a link stays one, and the file behind it is written
-    if target.is_dir():
-        raise ConfigRejected(f"{path}: is a directory; name the file to write in it")
-    if target.exists() and not force:
-        raise ConfigRejected(f"{path}: is there already and was left alone; name another file, or write over it with --force")
     draft = target.with_name(f".{target.name}.{os.getpid()}")
     try:
+        if target.is_dir():
+            raise ConfigRejected(f"{path}: is a directory; name the file to write in it")
+        if target.exists() and not force:
+            raise ConfigRejected(f"{path}: is there already and was left alone; name another file, or write over it with --force")
         draft.write_text(starter(), encoding="utf-8")
         draft.replace(target)
     except OSError as error:
