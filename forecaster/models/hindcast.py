@@ -11,8 +11,10 @@ from forecaster.models.wallclock import History
 from forecaster.reasons import Reason
 from forecaster.series import Floats
 
-_OFFSET_RATIO = 0.02
+_LEAST_OFFSET, _MOST_OFFSET = 0.02, 1.0
+_SIGMA_OF_STEP = 0.886  # sqrt(pi) / 2: the mean size of a difference of two Gaussians is 1.128 sigma
 _HUGE_RATIO = 1_000.0  # times the largest load ever measured is no traffic but a model that diverged
+_CEILING_RATIO = 3.0
 _MEASURED_RATIO = 0.8  # of a window or a day must be measured before its maximum is believed
 
 
@@ -36,14 +38,15 @@ Draw: TypeAlias = Callable[[History, int, int], Paths]
 class Hindcasts:
     """A median path (reach,), the paths of earlier days (origins, reach), the newest first, and what was measured on them.
 
-    offset: what is added to a load before its logarithm is taken. Errors are log((actual + offset) / (predicted + offset)), NaN where
-    either is unknown.
+    offset: what is added to a load before its logarithm is taken. ceiling: no quantile lies above it. Errors are
+    log((actual + offset) / (predicted + offset)), NaN where either is unknown.
     """
 
     path: Floats = field(repr=False)
     past: Floats = field(repr=False)
     actual: Floats = field(repr=False)
     offset: float
+    ceiling: float
 
     def errors(self) -> Floats:
         """The errors of single buckets, shape (origins, reach)."""
@@ -58,8 +61,8 @@ class Hindcasts:
         return self._errors(self.past[:, first:last].max(axis=1), _measured_max(self.actual[:, first:last]))
 
     def lifted(self, median: Floats | float, errors: Floats) -> Floats:
-        """A median load moved by log errors of a shape that broadcasts, at least 0."""
-        load: Floats = np.maximum(0.0, (median + self.offset) * np.exp(errors) - self.offset)
+        """A median load moved by log errors of a shape that broadcasts, within 0 and the ceiling."""
+        load: Floats = np.clip((median + self.offset) * np.exp(errors) - self.offset, 0.0, self.ceiling)
         return load
 
     def _errors(self, predicted: Floats, actual: Floats) -> Floats:
@@ -68,14 +71,28 @@ class Hindcasts:
 
 
 def log_offset(load: Floats) -> float:
-    """What a series adds to its load before the logarithm: 2 % of its mean, so that counts near zero keep a sane ratio."""
-    return _OFFSET_RATIO * float(np.nanmean(load))
+    """What a series adds to its load before the logarithm, so that loads near zero keep a sane ratio; 0 for a series of zeros.
+
+    The variance of the noise over the mean, from the mean step between neighbours: one request a bucket for Poisson counts, the size
+    from which on noise grows slower than load; between 2 % and 100 % of the mean.
+    """
+    line = load.reshape(-1)
+    mean = float(np.nanmean(line))
+    steps = np.abs(np.diff(line[~np.isnan(line)]))
+    if not mean or not steps.size:
+        return _LEAST_OFFSET * mean
+    return mean * float(np.clip((_SIGMA_OF_STEP * steps.mean() / mean) ** 2, _LEAST_OFFSET, _MOST_OFFSET))
 
 
 def hindcasts(paths: Paths, history: History, model: str) -> Hindcasts:
-    """Paths beside what was measured. Negative loads are zero. Raises ModelFailed when the path ahead is not one of a load."""
+    """Paths beside what was measured. Negative loads are zero. Raises ModelFailed when the path ahead is not one of a load.
+
+    The ceiling of quantiles is three times the largest load measured or drawn: a launch that multiplied the load by 50 is an error of
+    that size, and no reason to provide for the next one.
+    """
     median = np.maximum(0.0, paths.median)
-    most = _HUGE_RATIO * float(np.nanmax(history.days))
+    largest = float(np.nanmax(history.days))
+    most = _HUGE_RATIO * largest
     if not (median[0] <= most).all():
         msg = f"{model} drew a path for {history.name} that is not finite or above {most:g}, a thousand times all that was measured"
         raise ModelFailed(msg)
@@ -85,7 +102,8 @@ def hindcasts(paths: Paths, history: History, model: str) -> Hindcasts:
         since = line[line.size - (row + 1) * per_day :][: known.size]
         known[: since.size] = since
     past = np.where(median[1:] <= most, median[1:], np.nan)
-    return Hindcasts(path=median[0], past=past, actual=actual, offset=log_offset(history.days))
+    ceiling = _CEILING_RATIO * max(largest, float(median[0].max()))
+    return Hindcasts(path=median[0], past=past, actual=actual, offset=log_offset(history.days), ceiling=ceiling)
 
 
 def window_max(rows: Floats, window_steps: int) -> Floats:

@@ -60,22 +60,18 @@ def _draw(history: History, origins: int, reach: int) -> Paths:
 
 
 def _smoothed(logs: Floats, period: int, step_s: int) -> tuple[Floats, Floats]:
-    """Level and season after each bucket, shape (n,) each."""
+    """Level and season after each bucket, shape (n,) each. Without a season, at one bucket a day, the level is all there is."""
     from statsmodels.tsa.holtwinters import ExponentialSmoothing  # noqa: PLC0415  imports for a second that others need not wait
 
     first = logs[:period]
-    model = ExponentialSmoothing(
-        logs,
-        seasonal="add",
-        seasonal_periods=period,
-        initialization_method="known",
-        initial_level=first.mean(),
-        initial_seasonal=first - first.mean(),
-    )
+    start = {"initialization_method": "known", "initial_level": first.mean()}
+    if period > 1:
+        start |= {"seasonal": "add", "seasonal_periods": period, "initial_seasonal": first - first.mean()}
+    gains = {"smoothing_level": 1 - np.exp(-step_s / _LEVEL_MEMORY_S)} | ({"smoothing_seasonal": _SEASON_GAIN} if period > 1 else {})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        fitted = model.fit(smoothing_level=1 - np.exp(-step_s / _LEVEL_MEMORY_S), smoothing_seasonal=_SEASON_GAIN, optimized=False)
-    return np.asarray(fitted.level), np.asarray(fitted.season)
+        warnings.simplefilter("ignore")  # it warns of starts that were not optimised, which is what was asked for
+        fitted = ExponentialSmoothing(logs, **start).fit(**gains, optimized=False)
+    return np.asarray(fitted.level), np.asarray(fitted.season) if period > 1 else np.zeros(logs.size)
 
 
 def _complete(logs: Floats, period: int, per_day: int) -> Floats:

@@ -21,6 +21,7 @@ _HALF_LIFE_DAYS = 21.0  # of a day's weight: a month of history counts, a season
 _CLASS_WEIGHT, _OTHER_WEIGHT = 0.15, 0.02  # of a day of the same class (workday, weekend) and of the other, the same weekday being 1
 _CLASS_PRIOR_DAYS, _WEEKDAY_PRIOR_DAYS = 1.0, 1.5  # days without effect that are mixed into a weekday's effect on the level
 _DAYS_AN_OUTLIER = 14  # in so many days one extreme is set back to the next one: a spike is learnt once it has come twice
+_WEEKEND_LOG = 1.0
 _LEVEL_GAIN = 0.85  # yesterday's level says most about today's
 _CLIP_SIGMAS, _CLIP_AFTER_DAYS, _SIGMA_FLOOR = 4.0, 5, 0.02
 _RECENT_A_DAY, _RECENT_GAIN = 8, 0.6  # the last three hours: less is noise, more is late
@@ -125,7 +126,8 @@ def _weekday_effects(levels: Floats, past: _Past) -> Floats:
     The median distance from the mean of the week around, first of the class (workday or weekend), then of the weekday within its class,
     both shrunk: n days count n / (n + prior).
     """
-    distance = levels - _week_around(levels)
+    steady = _without_jumps(levels)
+    distance = steady - _week_around(steady)
     noons = past.weekends[:, past.weekends.shape[1] // 2]
     weekend = np.zeros(_WEEK, dtype=bool)
     weekend[(np.arange(noons.size) - past.ahead) % _WEEK] = noons
@@ -133,6 +135,23 @@ def _weekday_effects(levels: Floats, past: _Past) -> Floats:
     classes = [_shrunk(distance[of_rows == kind], _CLASS_PRIOR_DAYS) for kind in (False, True)]
     base = np.where(weekend, classes[1], classes[0])
     return np.array([base[phase] + _shrunk(distance[phase::_WEEK] - base[phase], _WEEKDAY_PRIOR_DAYS) for phase in range(_WEEK)])
+
+
+def _without_jumps(levels: Floats) -> Floats:
+    """The same days with the largest change from day to day, and one more in every fourteen, cut back to the next one in size.
+
+    A launch or a lost client makes one such change, which is no weekday's doing; weekends make four like ones in two weeks and stay.
+    Below a factor of e nothing is cut: that may be the first weekend.
+    """
+    known = np.flatnonzero(~np.isnan(levels))
+    changes = np.diff(levels[known])
+    cut = 1 + changes.size // _DAYS_AN_OUTLIER
+    if changes.size <= cut:
+        return levels
+    limit = max(_WEEKEND_LOG, np.sort(np.abs(changes))[-1 - cut])
+    steady = levels.copy()
+    steady[known[1:]] = levels[known[0]] + np.cumsum(np.clip(changes, -limit, limit))
+    return steady
 
 
 def _week_around(levels: Floats) -> Floats:
@@ -194,10 +213,14 @@ def _recent(residuals: Floats, level_gap: float) -> float:
 
 
 def _winsorised(shapes: Floats) -> Floats:
-    """Per slot, the most extreme day in fourteen on each side set back to the next one."""
+    """Per slot, the most extreme day in fourteen on each side set back to the next one.
+
+    With fewer days there is no next one to trust, and a day may differ from the middle one by a factor of e.
+    """
     cut = len(shapes) // _DAYS_AN_OUTLIER
     if not cut:
-        return shapes
+        usual = middle(shapes)
+        return np.clip(shapes, usual - _WEEKEND_LOG, usual + _WEEKEND_LOG)
     ordered = np.sort(shapes, axis=0)
     count = np.count_nonzero(~np.isnan(ordered), axis=0)
     low = np.minimum(cut, np.maximum(count - 1, 0) // 2)
