@@ -20,7 +20,7 @@ from jobs.failure import Failure, failure
 from jobs.forecast import forecast_fleet
 from jobs.telemetry.metrics import Metrics
 from jobs.telemetry.news import News
-from jobs.telemetry.runs import Diary, Job, Outcome, Run, outcome_of
+from jobs.telemetry.runs import Diary, Half, Outcome, Run, outcome_of
 
 log = structlog.get_logger()
 
@@ -39,19 +39,19 @@ class Runs:
         self._news = News()
         self._forecast_at: datetime | None = None
         self._forecast_for: frozenset[str] = frozenset()
-        self._turns = {job: Lock() for job in Job}
+        self._turns = {half: Lock() for half in Half}
         self._change = Condition()
         self._at_work = 0
         self._ending = False
 
     def apply(self) -> None:
         """Observe, correct, guard and write every floor once."""
-        self._run(Job.APPLY, self._apply)
+        self._run(Half.APPLY, self._apply)
 
     def forecast(self) -> bool:
         """Forecast and plan if it is due; whether new plans may be there now. Objects of templates are looked up before."""
-        self._run(Job.FORECAST, self._look_again)
-        return self._run(Job.FORECAST, self._forecast) in {Outcome.DONE, Outcome.PARTLY}
+        self._run(Half.FORECAST, self._look_again)
+        return self._run(Half.FORECAST, self._forecast) in {Outcome.DONE, Outcome.PARTLY}
 
     def reload(self, path: Path) -> float | None:
         """Put the configuration on disk in force; how often it wants to apply, in seconds, None when it was refused."""
@@ -66,9 +66,9 @@ class Runs:
             self._ending = True
             return self._change.wait_for(lambda: self._at_work == 0, timeout_s)
 
-    def _run(self, job: Job, work: Callable[[OpenFleet, datetime], tuple[Outcome, str] | None]) -> Outcome | None:
+    def _run(self, half: Half, work: Callable[[OpenFleet, datetime], tuple[Outcome, str] | None]) -> Outcome | None:
         """Do the work and say what became of it; None when there was nothing to do."""
-        with self._turns[job], self._working() as wanted:
+        with self._turns[half], self._working() as wanted:
             if not wanted:
                 return None
             now, begun_s = self._clock.now().replace(microsecond=0), self._clock.monotonic()  # whole seconds, as plans are named
@@ -76,24 +76,24 @@ class Runs:
                 with self._fleets.in_force() as opened:
                     ended = work(opened, now)
             except ForecasterError as error:
-                ended = self._failed(job, error)
+                ended = self._failed(half, error)
             except Exception as error:  # whatever breaks a run must not end the daemon: the next tick tries again
-                log.exception(job.value)
-                ended = self._failed(job, error)
+                log.exception(half.value)
+                ended = self._failed(half, error)
             if ended is None:
                 return None
             outcome, sentence = ended
             duration_s = self._clock.monotonic() - begun_s
-            run = Run(job=job, at=now, ended_at=self._clock.now(), duration_s=duration_s, outcome=outcome, sentence=sentence)
+            run = Run(half=half, at=now, ended_at=self._clock.now(), duration_s=duration_s, outcome=outcome, sentence=sentence)
             self._diary.enter(run)
             self._metrics.record_run(run)
             self._news.tell_run(run)
             return outcome
 
     def _apply(self, opened: OpenFleet, now: datetime) -> tuple[Outcome, str]:
-        with _alone(opened, Job.APPLY) as ours:
+        with _alone(opened, Half.APPLY) as ours:
             if not ours:
-                return _skipped(Job.APPLY)
+                return _skipped(Half.APPLY)
             cycles = apply_fleet(opened.fleet, now)
         self._metrics.record_cycles(cycles, now)
         self._news.tell_cycles(cycles)
@@ -105,9 +105,9 @@ class Runs:
     def _forecast(self, opened: OpenFleet, now: datetime) -> tuple[Outcome, str] | None:
         if not self._forecast_is_due(opened, now):
             return None
-        with _alone(opened, Job.FORECAST) as ours:
+        with _alone(opened, Half.FORECAST) as ours:
             if not ours:
-                return _skipped(Job.FORECAST)
+                return _skipped(Half.FORECAST)
             try:
                 drafts = forecast_fleet(opened.fleet, now)
             except StoreError:
@@ -131,8 +131,8 @@ class Runs:
         if found is None or is_due(found, opened.changed_at, every_s, now):
             return True
         self._remember(opened, found)
-        self._diary.found(Job.FORECAST, found)
-        self._metrics.record_success(Job.FORECAST, found)
+        self._diary.found(Half.FORECAST, found)
+        self._metrics.record_success(Half.FORECAST, found)
         log.info("forecast", sentence=f"the plans of {iso(found)} are younger than {every_s / 60:g} min: the next forecast is due then")
         return False
 
@@ -142,8 +142,8 @@ class Runs:
     def _look_again(self, _: OpenFleet, __: datetime) -> None:
         look_again(self._fleets, self._metrics, self._clock)
 
-    def _failed(self, job: Job, error: Exception) -> tuple[Outcome, str]:
-        failed = failure(job.value, error)
+    def _failed(self, half: Half, error: Exception) -> tuple[Outcome, str]:
+        failed = failure(half.value, error)
         self._metrics.record_failures((failed,))
         return Outcome.FAILED, failed.sentence
 
@@ -162,9 +162,9 @@ class Runs:
 
 
 @contextmanager
-def _alone(opened: OpenFleet, job: Job) -> Iterator[bool]:
+def _alone(opened: OpenFleet, half: Half) -> Iterator[bool]:
     """Hold the lease of one half of the line; False where another process does the work. Raises StoreError."""
-    lease = open_lease(opened.store_url, job.value)
+    lease = open_lease(opened.store_url, half.value)
     ours = lease.try_acquire()
     try:
         yield ours
@@ -173,8 +173,8 @@ def _alone(opened: OpenFleet, job: Job) -> Iterator[bool]:
             lease.release()
 
 
-def _skipped(job: Job) -> tuple[Outcome, str]:
-    return Outcome.SKIPPED, f"another {job} run is at work on this store; nothing was done"
+def _skipped(half: Half) -> tuple[Outcome, str]:
+    return Outcome.SKIPPED, f"another {half} run is at work on this store; nothing was done"
 
 
 def _ended(sentence: str, failures: list[Failure], done: int) -> tuple[Outcome, str]:

@@ -10,9 +10,9 @@ from apscheduler.schedulers.background import BackgroundScheduler
 from forecaster.ports import Clock
 from jobs.daemon.due import POLL_S
 from jobs.daemon.runs import Runs
-from jobs.telemetry.runs import Job
+from jobs.telemetry.runs import Half
 
-_THREADS = 2 * len(Job) + 1
+_THREADS = 2 * len(Half) + 1
 """A run of each half by the clock, one of each that was asked for in between and waits for its turn, and a reload."""
 
 
@@ -20,7 +20,7 @@ class Schedule:
     """`apply` every so many seconds; a look whether a forecast is due every 15 s, so that one that was missed is made up for.
 
     Jobs live in memory only: what was missed while we were down is found in the store. Ticks that were missed are made up for by
-    one run, and a job never overlaps itself.
+    one run, and a half never overlaps itself.
     """
 
     def __init__(self, runs: Runs, clock: Clock) -> None:
@@ -35,8 +35,8 @@ class Schedule:
     def start(self, apply_every_s: float) -> None:
         """Run both at once, and from then on by the clock."""
         now = self._clock.now()
-        self._scheduler.add_job(self._runs.apply, "interval", seconds=apply_every_s, id=Job.APPLY.value, next_run_time=now)
-        self._scheduler.add_job(self._forecast, "interval", seconds=POLL_S, id=Job.FORECAST.value, next_run_time=now)
+        self._scheduler.add_job(self._runs.apply, "interval", seconds=apply_every_s, id=Half.APPLY.value, next_run_time=now)
+        self._scheduler.add_job(self._forecast, "interval", seconds=POLL_S, id=Half.FORECAST.value, next_run_time=now)
         self._scheduler.start()
 
     def reload(self, path: Path) -> None:
@@ -52,14 +52,14 @@ class Schedule:
         apply_every_s = self._runs.reload(path)
         if apply_every_s is None:
             return
-        self._scheduler.reschedule_job(Job.APPLY.value, trigger="interval", seconds=apply_every_s)
-        self._once(self._runs.apply, Job.APPLY)
-        self._once(self._forecast, Job.FORECAST)
+        self._scheduler.reschedule_job(Half.APPLY.value, trigger="interval", seconds=apply_every_s)
+        self._once(self._runs.apply, Half.APPLY)
+        self._once(self._forecast, Half.FORECAST)
 
     def _forecast(self) -> None:
         if self._runs.forecast():
             self._runs.apply()  # fresh plans are in force at once, not an interval later
 
-    def _once(self, run: Callable[[], object], job: Job) -> None:
+    def _once(self, run: Callable[[], object], half: Half) -> None:
         """Run beside the clock, after a run of the same half that is at work."""
-        self._scheduler.add_job(run, id=f"{job.value}-at-once", replace_existing=True)
+        self._scheduler.add_job(run, id=f"{half.value}-at-once", replace_existing=True)

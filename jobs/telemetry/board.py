@@ -10,14 +10,14 @@ from prometheus_client.registry import Collector
 
 from jobs.telemetry.catalogue import METRICS, Kind, Metric
 from jobs.telemetry.readings import Reading
-from jobs.telemetry.runs import Job
+from jobs.telemetry.runs import Half
 
 Labels: TypeAlias = tuple[str, ...]
 Family: TypeAlias = CounterMetricFamily | GaugeMetricFamily
 
 
 class Board(Collector):
-    """Counts that only grow, marks that are set, and what the last run of each job read. Safe for threads.
+    """Counts that only grow, marks that are set, and what the last run of each half read. Safe for threads.
 
     The readings of a run replace those of the one before it, so that what it did not read is gone by itself.
     """
@@ -25,7 +25,7 @@ class Board(Collector):
     def __init__(self) -> None:
         self._lock = Lock()
         self._numbers: dict[tuple[Metric, Labels], float] = defaultdict(float)
-        self._readings: dict[Job, tuple[Reading, ...]] = {}
+        self._readings: dict[Half, tuple[Reading, ...]] = {}
 
     def count(self, metric: Metric, labels: Labels, by: float = 1) -> None:
         """Add to a counter; by 0 it is there from then on."""
@@ -37,17 +37,17 @@ class Board(Collector):
         with self._lock:
             self._numbers[metric, labels] = value
 
-    def show(self, job: Job, readings: tuple[Reading, ...]) -> None:
-        """Replace what the job's last run read."""
+    def show(self, half: Half, readings: tuple[Reading, ...]) -> None:
+        """Replace what the half's last run read."""
         with self._lock:
-            self._readings[job] = readings
+            self._readings[half] = readings
 
     def keep_only(self, workloads: frozenset[str]) -> None:
         """Forget every number of any other workload."""
         with self._lock:
             for metric, labels in [key for key in self._numbers if not _of(*key, workloads)]:
                 del self._numbers[metric, labels]
-            self._readings = {job: tuple(r for r in kept if _of(r.metric, r.labels, workloads)) for job, kept in self._readings.items()}
+            self._readings = {half: tuple(r for r in kept if _of(r.metric, r.labels, workloads)) for half, kept in self._readings.items()}
 
     def collect(self) -> Iterator[Family]:
         """Every metric of the catalogue that is a counter or a gauge, with what stands."""

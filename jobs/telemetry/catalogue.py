@@ -28,20 +28,20 @@ POOL = ("workload", "pool")
 RUNS = Metric(
     name="forecaster_runs_total",
     kind=Kind.COUNTER,
-    labels=("job", "outcome"),
+    labels=("verb", "outcome"),
     help="Runs of the two halves of the line, apply and forecast, by outcome: done, partly, failed, skipped (another process was at work).",
 )
-RUN_DURATION = Metric(name="forecaster_run_duration_seconds", kind=Kind.HISTOGRAM, labels=("job",), help="How long runs took.")
+RUN_DURATION = Metric(name="forecaster_run_duration_seconds", kind=Kind.HISTOGRAM, labels=("verb",), help="How long runs took.")
 LAST_RUN = Metric(
     name="forecaster_last_run_timestamp_seconds",
     kind=Kind.GAUGE,
-    labels=("job",),
+    labels=("verb",),
     help="When the last run ended, whatever its outcome: the heartbeat.",
 )
 LAST_SUCCESS = Metric(
     name="forecaster_last_success_timestamp_seconds",
     kind=Kind.GAUGE,
-    labels=("job",),
+    labels=("verb",),
     help="When the last run that got something done ended; for forecast by whichever process made it.",
 )
 FAILURES = Metric(
@@ -132,7 +132,7 @@ AWAITING = Metric(
 TROUBLES = Metric(
     name="forecaster_workload_failures",
     kind=Kind.GAUGE,
-    labels=("workload", "job"),
+    labels=("workload", "verb"),
     help="Failures of the workload in the last run; 0 when all went well.",
 )
 HISTORY_RATIO = Metric(

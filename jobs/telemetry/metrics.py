@@ -13,7 +13,7 @@ from jobs.failure import Failure
 from jobs.forecast import Draft
 from jobs.telemetry import catalogue, readings
 from jobs.telemetry.board import Board
-from jobs.telemetry.runs import Job, Outcome, Run
+from jobs.telemetry.runs import Half, Outcome, Run
 
 KNOWN_FAILURES = (
     ("fetch", "SourceUnavailable"),
@@ -52,9 +52,9 @@ class Metrics:
         )
         self.registry.register(self._board)
         self._board.mark(catalogue.BUILD, (version("forecaster"), platform.python_version()), 1)
-        for job in Job:
+        for half in Half:
             for outcome in Outcome:
-                self._board.count(catalogue.RUNS, (job.value, outcome.value), 0)
+                self._board.count(catalogue.RUNS, (half.value, outcome.value), 0)
         for verb, error in KNOWN_FAILURES:
             self._board.count(catalogue.FAILURES, (verb, error), 0)
         for code in Code:
@@ -62,17 +62,17 @@ class Metrics:
 
     def record_run(self, run: Run) -> None:
         """Count a run. One that was skipped is no heartbeat: this process did nothing."""
-        self._board.count(catalogue.RUNS, (run.job.value, run.outcome.value))
+        self._board.count(catalogue.RUNS, (run.half.value, run.outcome.value))
         if run.outcome is Outcome.SKIPPED:
             return
-        self._durations.labels(run.job.value).observe(run.duration_s)
-        self._board.mark(catalogue.LAST_RUN, (run.job.value,), run.ended_at.timestamp())
+        self._durations.labels(run.half.value).observe(run.duration_s)
+        self._board.mark(catalogue.LAST_RUN, (run.half.value,), run.ended_at.timestamp())
         if run.outcome is not Outcome.FAILED:
-            self.record_success(run.job, run.ended_at)
+            self.record_success(run.half, run.ended_at)
 
-    def record_success(self, job: Job, at: datetime) -> None:
-        """Note when a job last got something done, by whichever process."""
-        self._board.mark(catalogue.LAST_SUCCESS, (job.value,), at.timestamp())
+    def record_success(self, half: Half, at: datetime) -> None:
+        """Note when a half last got something done, by whichever process."""
+        self._board.mark(catalogue.LAST_SUCCESS, (half.value,), at.timestamp())
 
     def record_cycles(self, cycles: tuple[Cycle, ...], now: datetime) -> None:
         """Count what was decided, written and what failed in an apply run, and show the fleet as it left it."""
@@ -86,7 +86,7 @@ class Metrics:
                 self._board.count(catalogue.WRITES, labels, applied is not None and applied.written)
                 self._count(decision.reasons)
                 self._count(applied.reasons if applied is not None else ())
-        self._board.show(Job.APPLY, readings.of_cycles(cycles, now))
+        self._board.show(Half.APPLY, readings.of_cycles(cycles, now))
 
     def record_drafts(self, drafts: tuple[Draft, ...]) -> None:
         """Count what was noted and what failed in a forecast run, and show how good its history was."""
@@ -97,7 +97,7 @@ class Metrics:
                 self._count(forecast.notes)
             for plan in draft.plans:
                 self._count(plan.reasons)
-        self._board.show(Job.FORECAST, readings.of_drafts(drafts))
+        self._board.show(Half.FORECAST, readings.of_drafts(drafts))
 
     def record_failures(self, failures: Iterable[Failure]) -> None:
         """Count failures by verb and type of error."""

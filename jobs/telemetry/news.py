@@ -9,7 +9,7 @@ from forecaster.workload import Mode
 from jobs.apply import Cycle
 from jobs.failure import Failure
 from jobs.forecast import Draft
-from jobs.telemetry.runs import Job, Outcome, Run
+from jobs.telemetry.runs import Half, Outcome, Run
 
 log = structlog.get_logger()
 
@@ -20,21 +20,21 @@ class News:
     def __init__(self) -> None:
         self._actions: dict[tuple[str, str, str], Action] = {}
         self._alerts: dict[tuple[str, str, str], frozenset[Code]] = {}
-        self._failures: dict[Job, frozenset[tuple[str, str, str]]] = {}
-        self._runs: dict[Job, tuple[Outcome, str]] = {}
+        self._failures: dict[Half, frozenset[tuple[str, str, str]]] = {}
+        self._runs: dict[Half, tuple[Outcome, str]] = {}
 
     def tell_run(self, run: Run) -> None:
         """A run that did nothing or goes well again, once while it stays so, and every forecast; what an apply did its parts tell."""
-        before = self._runs.get(run.job)
-        self._runs[run.job] = (run.outcome, run.sentence)
-        same, well_before = before == self._runs[run.job], before is not None and before[0] in {Outcome.DONE, Outcome.PARTLY}
+        before = self._runs.get(run.half)
+        self._runs[run.half] = (run.outcome, run.sentence)
+        same, well_before = before == self._runs[run.half], before is not None and before[0] in {Outcome.DONE, Outcome.PARTLY}
         match run.outcome:
             case Outcome.FAILED if not same:
-                log.error(run.job.value, sentence=run.sentence)
+                log.error(run.half.value, sentence=run.sentence)
             case Outcome.SKIPPED if not same:
-                log.info(run.job.value, sentence=run.sentence)
-            case Outcome.DONE | Outcome.PARTLY if run.job is Job.FORECAST or not well_before:
-                log.info(run.job.value, sentence=run.sentence, duration_s=round(run.duration_s, 1))
+                log.info(run.half.value, sentence=run.sentence)
+            case Outcome.DONE | Outcome.PARTLY if run.half is Half.FORECAST or not well_before:
+                log.info(run.half.value, sentence=run.sentence, duration_s=round(run.duration_s, 1))
             case _:
                 pass
 
@@ -43,14 +43,14 @@ class News:
         for cycle in cycles:
             for record in cycle.records:
                 self._tell_record(record)
-        self._tell_failures(Job.APPLY, [(cycle.workload, failed) for cycle in cycles for failed in cycle.failures])
+        self._tell_failures(Half.APPLY, [(cycle.workload, failed) for cycle in cycles for failed in cycle.failures])
 
     def tell_drafts(self, drafts: tuple[Draft, ...]) -> None:
         """A warning for each plan that waits for a person and for each failure that is new."""
         for plan in (plan for draft in drafts for plan in draft.waiting):
             sentence = f"{plan.id} awaits approval until {iso(plan.valid_until)}; see `forecaster review {plan.workload}`"
             log.warning("plan", workload=plan.workload, pool=plan.pool, plan=plan.id, sentence=sentence)
-        self._tell_failures(Job.FORECAST, [(draft.name, failed) for draft in drafts for failed in draft.failures])
+        self._tell_failures(Half.FORECAST, [(draft.name, failed) for draft in drafts for failed in draft.failures])
 
     def _tell_record(self, record: CycleRecord) -> None:
         decision = record.decision
@@ -68,8 +68,8 @@ class News:
             log.info("apply", **names, alert=code.value, sentence=f"{decision.target}: {code.value} is over")
         self._actions[key], self._alerts[key] = decision.action, alerts
 
-    def _tell_failures(self, job: Job, failures: list[tuple[str, Failure]]) -> None:
-        before, now = self._failures.get(job, frozenset()), {}
+    def _tell_failures(self, half: Half, failures: list[tuple[str, Failure]]) -> None:
+        before, now = self._failures.get(half, frozenset()), {}
         for workload, failed in failures:
             now[workload, failed.verb, failed.error] = failed.sentence
         for (workload, verb, error), sentence in now.items():
@@ -77,4 +77,4 @@ class News:
                 log.warning(verb, workload=workload, error=error, sentence=sentence)
         for workload, verb, error in sorted(before - now.keys()):
             log.info(verb, workload=workload, error=error, sentence=f"{workload}: {error} is over")
-        self._failures[job] = frozenset(now)
+        self._failures[half] = frozenset(now)

@@ -8,7 +8,7 @@ from jobs.apply import Basis, Cycle
 from jobs.forecast import Draft
 from jobs.telemetry import catalogue
 from jobs.telemetry.catalogue import Metric
-from jobs.telemetry.runs import Job
+from jobs.telemetry.runs import Half
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ def of_cycles(cycles: tuple[Cycle, ...], now: datetime) -> tuple[Reading, ...]:
         reading
         for cycle in cycles
         for reading in (
-            _reading(catalogue.TROUBLES, (cycle.workload, Job.APPLY), len(cycle.failures)),
+            _reading(catalogue.TROUBLES, (cycle.workload, Half.APPLY), len(cycle.failures)),
             *(reading for basis in cycle.bases for reading in _of_pool(cycle.workload, basis, now)),
             *_of_targets(cycle),
         )
@@ -39,7 +39,7 @@ def of_drafts(drafts: tuple[Draft, ...]) -> tuple[Reading, ...]:
         reading
         for draft in drafts
         for reading in (
-            _reading(catalogue.TROUBLES, (draft.name, Job.FORECAST), len(draft.failures)),
+            _reading(catalogue.TROUBLES, (draft.name, Half.FORECAST), len(draft.failures)),
             *(_reading(catalogue.HISTORY_RATIO, (draft.name, series.signal), series.measured_ratio) for series in draft.histories),
         )
     )

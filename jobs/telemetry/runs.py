@@ -6,8 +6,8 @@ from enum import StrEnum
 from threading import Lock
 
 
-class Job(StrEnum):
-    """The two halves of the line; also the names of their leases."""
+class Half(StrEnum):
+    """The two halves of the line, by their verbs; also the names of their leases."""
 
     FORECAST = "forecast"
     APPLY = "apply"
@@ -33,7 +33,7 @@ def outcome_of(failures: int, done: int) -> Outcome:
 class Run:
     """One run. at: the instant that it acted at, which is when it began. sentence: what it did, or why it did nothing."""
 
-    job: Job
+    half: Half
     at: datetime
     ended_at: datetime
     duration_s: float
@@ -47,27 +47,27 @@ class Diary:
     def __init__(self, started_at: datetime) -> None:
         self.started_at = started_at
         self._lock = Lock()
-        self._last: dict[Job, Run] = {}
-        self._succeeded_at: dict[Job, datetime] = {}
+        self._last: dict[Half, Run] = {}
+        self._succeeded_at: dict[Half, datetime] = {}
 
     def enter(self, run: Run) -> None:
         """Note a run of our own."""
         with self._lock:
-            self._last[run.job] = run
+            self._last[run.half] = run
             if run.outcome in {Outcome.DONE, Outcome.PARTLY}:
-                self._succeeded_at[run.job] = run.ended_at
+                self._succeeded_at[run.half] = run.ended_at
 
-    def found(self, job: Job, at: datetime) -> None:
+    def found(self, half: Half, at: datetime) -> None:
         """Note that some process got a run done at that instant, as its traces in the store say."""
         with self._lock:
-            self._succeeded_at[job] = max(at, self._succeeded_at.get(job, at))
+            self._succeeded_at[half] = max(at, self._succeeded_at.get(half, at))
 
-    def last(self, job: Job) -> Run | None:
+    def last(self, half: Half) -> Run | None:
         """The last run of our own, None before the first."""
         with self._lock:
-            return self._last.get(job)
+            return self._last.get(half)
 
-    def succeeded_at(self, job: Job) -> datetime | None:
-        """When the job last got something done, None when that is not known."""
+    def succeeded_at(self, half: Half) -> datetime | None:
+        """When the half last got something done, None when that is not known."""
         with self._lock:
-            return self._succeeded_at.get(job)
+            return self._succeeded_at.get(half)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forecaster.units import iso
-from jobs.telemetry.runs import Diary, Job
+from jobs.telemetry.runs import Diary, Half
 
 MISSED_APPLIES = 3
 """So many intervals may pass without a successful apply: one is bad luck, two a slow API, three are a fault."""
@@ -40,13 +40,13 @@ class Health:
 
 def health(diary: Diary, apply_every_s: float, now: datetime) -> Health:
     """Well while the last apply succeeded within 3 intervals and a grace; before the first one the start counts."""
-    applied_at, forecast_at = diary.succeeded_at(Job.APPLY), diary.succeeded_at(Job.FORECAST)
+    applied_at, forecast_at = diary.succeeded_at(Half.APPLY), diary.succeeded_at(Half.FORECAST)
     allowed_s = MISSED_APPLIES * apply_every_s + GRACE_S
     ok = now - (applied_at or diary.started_at) <= timedelta(seconds=allowed_s)
     if ok:
         reason = "the last apply succeeded" if applied_at is not None else "started, no apply has ended yet"
     else:
-        last = diary.last(Job.APPLY)
+        last = diary.last(Half.APPLY)
         why = last.sentence if last is not None else "none has ended"
         since = f"since {iso(applied_at)}" if applied_at is not None else f"since the start at {iso(diary.started_at)}"
         reason = f"no apply has succeeded {since}, {allowed_s:g} s are allowed; the last one: {why}"

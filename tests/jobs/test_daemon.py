@@ -83,7 +83,7 @@ def test_sighup_takes_a_good_configuration_and_refuses_a_bad_one(world: World) -
         assert (refusal["event"], refusal["level"]) == ("reload", "error")
         assert "stays in force" in refusal["sentence"]
         assert running.metric("forecaster_config_last_reload_successful") == 0
-        running.until_one_more("forecaster_runs_total", job="apply", outcome="done")
+        running.until_one_more("forecaster_runs_total", verb="apply", outcome="done")
 
         del world.config["aply"], world.config["workloads"]
         world.workload("code")
@@ -101,7 +101,7 @@ def test_sighup_takes_a_good_configuration_and_refuses_a_bad_one(world: World) -
 
 def test_a_change_of_its_own_address_waits_for_a_restart_the_rest_is_taken_and_sigint_ends_it(world: World) -> None:
     with daemon(world.path) as running:
-        running.until("forecaster_runs_total", 0, job="apply", outcome="done")
+        running.until("forecaster_runs_total", 0, verb="apply", outcome="done")
         world.config["daemon"] = {"host": "127.0.0.2", "port": 0}
         write_config(world)
         running.send(signal.SIGHUP)
@@ -112,16 +112,16 @@ def test_a_change_of_its_own_address_waits_for_a_restart_the_rest_is_taken_and_s
 
 def test_where_another_process_holds_the_leases_runs_are_skipped(world: World) -> None:
     with ExitStack() as held:
-        for job in ("forecast", "apply"):
-            lease = open_lease(f"sqlite:///{world.folder}/forecaster.db", job)
+        for half in ("forecast", "apply"):
+            lease = open_lease(f"sqlite:///{world.folder}/forecaster.db", half)
             assert lease.try_acquire()
             held.callback(lease.release)
         with daemon(world.path) as running:
-            for job in ("apply", "forecast"):
-                running.until("forecaster_runs_total", 0, job=job, outcome="skipped")
-                assert running.says(f"another {job} run is at work on this store")["event"] == job
+            for half in ("apply", "forecast"):
+                running.until("forecaster_runs_total", 0, verb=half, outcome="skipped")
+                assert running.says(f"another {half} run is at work on this store")["event"] == half
             assert world.floor("chat") == 2
-            assert running.metric("forecaster_last_success_timestamp_seconds", job="apply") is None
+            assert running.metric("forecaster_last_success_timestamp_seconds", verb="apply") is None
             held.close()
             running.send(signal.SIGHUP)  # runs both at once
             running.until("forecaster_planned_floor_replicas", 0, **POOL)
@@ -134,7 +134,7 @@ def test_k45_a_second_daemon_on_the_store_makes_no_second_plan(world: World) -> 
         with daemon(world.path, world.folder / "second.log") as second:
             second.says("the next forecast is due then")
             second.until("forecaster_planned_floor_replicas", 0, **POOL)
-            assert second.metric("forecaster_runs_total", job="forecast", outcome="done") == 0
+            assert second.metric("forecaster_runs_total", verb="forecast", outcome="done") == 0
             floors = [of.metric("forecaster_floor_replicas", **HPA) for of in (first, second)]
             assert floors == [world.floor("chat")] * 2
             stop(second)
@@ -193,7 +193,7 @@ def test_secrets_stand_in_no_line_and_on_no_page(world: World) -> None:
         world.config["sources"] = {"trace-chat": {"type": "prometheus", "url": guarded.url, "bearer_token": "hunter-two"}}
         world.config["log"] = {"level": "debug"}
         with daemon(world.path) as running:
-            running.until("forecaster_runs_total", 0, job="apply", outcome="partly")
+            running.until("forecaster_runs_total", 0, verb="apply", outcome="partly")
             assert "Bearer hunter-two" in {asked.headers.get("Authorization") for asked in guarded.asked}
             stop(running)
     assert "hunter-two" not in running.text

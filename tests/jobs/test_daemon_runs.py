@@ -18,7 +18,7 @@ from jobs.daemon.reload import reload
 from jobs.daemon.runs import Runs
 from jobs.forecast import forecast_fleet
 from jobs.telemetry.metrics import Metrics
-from jobs.telemetry.runs import Diary, Job, Outcome
+from jobs.telemetry.runs import Diary, Half, Outcome
 from tests.jobs.world import NOW, World
 from tests.loopback_prometheus import Reply, loopback_prometheus
 
@@ -37,17 +37,17 @@ class Parts:
     diary: Diary
     runs: Runs
 
-    def outcomes(self, job: Job) -> dict[str, float]:
+    def outcomes(self, half: Half) -> dict[str, float]:
         """How often each outcome came, of those that came."""
         counts = {
-            str(outcome): self.metrics.registry.get_sample_value("forecaster_runs_total", {"job": job, "outcome": outcome})
+            str(outcome): self.metrics.registry.get_sample_value("forecaster_runs_total", {"verb": half, "outcome": outcome})
             for outcome in Outcome
         }
         return {name: count for name, count in counts.items() if count}
 
-    def last(self, job: Job) -> str:
+    def last(self, half: Half) -> str:
         """What the last run said of itself."""
-        run = self.diary.last(job)
+        run = self.diary.last(half)
         assert run is not None
         return run.sentence
 
@@ -77,53 +77,53 @@ def test_a_forecast_is_made_once_an_interval(parts: Parts) -> None:
     for _ in range(3):
         parts.wait(POLL)
         assert not parts.runs.forecast()
-    assert parts.outcomes(Job.FORECAST) == {"done": 1}
+    assert parts.outcomes(Half.FORECAST) == {"done": 1}
     parts.wait(HOUR)
     assert parts.runs.forecast()
-    assert parts.last(Job.FORECAST) == "plans made: 1, awaiting approval: 0"
+    assert parts.last(Half.FORECAST) == "plans made: 1, awaiting approval: 0"
 
 
 def test_young_plans_of_another_process_put_the_forecast_off_until_they_are_old(parts: Parts) -> None:
     with parts.world.fleet() as other:
         forecast_fleet(other, NOW - HOUR / 2)
     assert not parts.runs.forecast()
-    assert parts.diary.succeeded_at(Job.FORECAST) == NOW - HOUR / 2
+    assert parts.diary.succeeded_at(Half.FORECAST) == NOW - HOUR / 2
     parts.wait(HOUR / 2)
     assert parts.runs.forecast()
 
 
 def test_while_another_process_has_the_lease_runs_are_skipped_and_the_next_look_goes_on(parts: Parts) -> None:
-    for job, run in ((Job.FORECAST, parts.runs.forecast), (Job.APPLY, parts.runs.apply)):
-        lease = open_lease(parts.fleets.current.store_url, job.value)
+    for half, run in ((Half.FORECAST, parts.runs.forecast), (Half.APPLY, parts.runs.apply)):
+        lease = open_lease(parts.fleets.current.store_url, half.value)
         assert lease.try_acquire()
         run()
         lease.release()
-        assert parts.outcomes(job) == {"skipped": 1}
-        assert parts.diary.succeeded_at(job) is None
+        assert parts.outcomes(half) == {"skipped": 1}
+        assert parts.diary.succeeded_at(half) is None
         parts.wait(POLL)
         run()
-        assert parts.outcomes(job) == {"skipped": 1, "done": 1}
+        assert parts.outcomes(half) == {"skipped": 1, "done": 1}
 
 
 def test_a_store_error_is_a_failed_run_and_the_next_look_tries_again(parts: Parts) -> None:
-    for job, run in ((Job.FORECAST, parts.runs.forecast), (Job.APPLY, parts.runs.apply)):
-        in_the_way = parts.world.folder / f"forecaster.db.{job}.lock"
+    for half, run in ((Half.FORECAST, parts.runs.forecast), (Half.APPLY, parts.runs.apply)):
+        in_the_way = parts.world.folder / f"forecaster.db.{half}.lock"
         in_the_way.mkdir()
         run()
         in_the_way.rmdir()
-        assert parts.outcomes(job) == {"failed": 1}
-        assert "cannot be opened" in parts.last(job)
-        assert parts.metrics.registry.get_sample_value("forecaster_failures_total", {"verb": job, "error": "StoreError"}) == 1
+        assert parts.outcomes(half) == {"failed": 1}
+        assert "cannot be opened" in parts.last(half)
+        assert parts.metrics.registry.get_sample_value("forecaster_failures_total", {"verb": half, "error": "StoreError"}) == 1
         parts.wait(POLL)
         run()
-        assert parts.outcomes(job) == {"failed": 1, "done": 1}
+        assert parts.outcomes(half) == {"failed": 1, "done": 1}
 
 
 def test_an_apply_that_could_decide_nothing_has_failed_and_says_why(parts: Parts) -> None:
     parts.world.api.delete_hpa("serving", "chat")
     parts.runs.apply()
-    assert parts.outcomes(Job.APPLY) == {"failed": 1}
-    assert "failures: 1; the first: kubernetes-hpa:serving/chat was not observed" in parts.last(Job.APPLY)
+    assert parts.outcomes(Half.APPLY) == {"failed": 1}
+    assert "failures: 1; the first: kubernetes-hpa:serving/chat was not observed" in parts.last(Half.APPLY)
 
 
 def test_an_apply_that_could_decide_something_is_partly_done(world: World) -> None:
@@ -132,7 +132,7 @@ def test_an_apply_that_could_decide_something_is_partly_done(world: World) -> No
     world.api.delete_hpa("serving", "gone")
     with started(world) as parts:
         parts.runs.apply()
-        assert parts.outcomes(Job.APPLY) == {"partly": 1}
+        assert parts.outcomes(Half.APPLY) == {"partly": 1}
 
 
 def test_a_changed_configuration_is_forecast_at_once_and_the_same_one_is_not(parts: Parts) -> None:
@@ -155,14 +155,14 @@ def test_a_refused_configuration_leaves_the_fleet_as_it_was(parts: Parts) -> Non
     assert parts.fleets.current is before
     assert parts.metrics.registry.get_sample_value("forecaster_config_last_reload_successful") == 0
     parts.runs.apply()
-    assert parts.outcomes(Job.APPLY) == {"done": 1}
+    assert parts.outcomes(Half.APPLY) == {"done": 1}
 
 
 def test_after_the_end_no_run_begins(parts: Parts) -> None:
     assert parts.runs.end(0)
     parts.runs.apply()
     parts.runs.forecast()
-    assert (parts.outcomes(Job.APPLY), parts.outcomes(Job.FORECAST)) == ({}, {})
+    assert (parts.outcomes(Half.APPLY), parts.outcomes(Half.FORECAST)) == ({}, {})
 
 
 def test_the_end_waits_for_a_run_at_work_and_for_no_longer_than_it_was_told(world: World) -> None:
@@ -178,4 +178,4 @@ def test_the_end_waits_for_a_run_at_work_and_for_no_longer_than_it_was_told(worl
             silent.close()
             assert parts.runs.end(60)
             at_work.join()
-            assert parts.outcomes(Job.APPLY) == {"partly": 1}
+            assert parts.outcomes(Half.APPLY) == {"partly": 1}

@@ -11,7 +11,7 @@ from jobs.daemon.fleets import Fleets
 from jobs.daemon.reload import RETRY_S, look_again
 from jobs.daemon.runs import Runs
 from jobs.telemetry.metrics import Metrics
-from jobs.telemetry.runs import Diary, Job, Outcome
+from jobs.telemetry.runs import Diary, Half, Outcome
 from tests.jobs.world import NOW, World
 
 HOUR = timedelta(hours=1)
@@ -76,7 +76,7 @@ def test_objects_are_looked_up_again_before_a_forecast_and_new_ones_are_in_it(la
     runs.apply()
     assert fleets.current.workloads == {"chat", "code"}
     assert labelled.floor("code") == labelled.floor("chat") > 2
-    assert metrics.registry.get_sample_value("forecaster_runs_total", {"job": Job.FORECAST, "outcome": Outcome.DONE}) == 2
+    assert metrics.registry.get_sample_value("forecaster_runs_total", {"verb": Half.FORECAST, "outcome": Outcome.DONE}) == 2
     assert metrics.registry.get_sample_value("forecaster_workloads") == 2
 
 

@@ -14,7 +14,7 @@ from jobs.failure import failure
 from jobs.forecast import forecast_fleet
 from jobs.telemetry.catalogue import METRICS, Kind
 from jobs.telemetry.metrics import KNOWN_FAILURES, Metrics
-from jobs.telemetry.runs import Job, Outcome, Run
+from jobs.telemetry.runs import Half, Outcome, Run
 from tests.jobs.world import NOW, World
 
 HPA = {"workload": "chat", "pool": "gpu", "target": "kubernetes-hpa:serving/chat"}
@@ -126,7 +126,7 @@ def test_failures_are_counted_by_verb_and_type_and_shown_by_workload(world: Worl
     metrics, _ = worked(world)
     assert value(metrics, "forecaster_failures_total", verb="fetch", error="SourceRejected") == 2  # once for history, once live
     assert value(metrics, "forecaster_failures_total", verb="apply", error="TargetMissing") == 1
-    shown = {name: value(metrics, "forecaster_workload_failures", workload=name, job="apply") for name in ("broken", "gone", "chat")}
+    shown = {name: value(metrics, "forecaster_workload_failures", workload=name, verb="apply") for name in ("broken", "gone", "chat")}
     assert shown == {"broken": 1, "gone": 1, "chat": 0}
     assert value(metrics, "forecaster_floor_replicas", **HPA | {"workload": "gone", "target": "kubernetes-hpa:serving/gone"}) is None
 
@@ -179,12 +179,12 @@ def test_l40_the_heartbeat_beats_for_each_run_of_our_own_and_stops_with_it() -> 
     metrics = Metrics()
     for minutes, outcome in enumerate((Outcome.DONE, Outcome.FAILED, Outcome.SKIPPED)):
         at = NOW + minutes * MINUTE
-        metrics.record_run(Run(job=Job.APPLY, at=at, ended_at=at, duration_s=0.2, outcome=outcome, sentence="so"))
-    assert value(metrics, "forecaster_last_run_timestamp_seconds", job="apply") == (NOW + MINUTE).timestamp()
-    assert value(metrics, "forecaster_last_success_timestamp_seconds", job="apply") == NOW.timestamp()
-    assert value(metrics, "forecaster_runs_total", job="apply", outcome="skipped") == 1
-    assert value(metrics, "forecaster_run_duration_seconds_count", job="apply") == 2
-    assert value(metrics, "forecaster_last_run_timestamp_seconds", job="forecast") is None
+        metrics.record_run(Run(half=Half.APPLY, at=at, ended_at=at, duration_s=0.2, outcome=outcome, sentence="so"))
+    assert value(metrics, "forecaster_last_run_timestamp_seconds", verb="apply") == (NOW + MINUTE).timestamp()
+    assert value(metrics, "forecaster_last_success_timestamp_seconds", verb="apply") == NOW.timestamp()
+    assert value(metrics, "forecaster_runs_total", verb="apply", outcome="skipped") == 1
+    assert value(metrics, "forecaster_run_duration_seconds_count", verb="apply") == 2
+    assert value(metrics, "forecaster_last_run_timestamp_seconds", verb="forecast") is None
 
 
 def test_the_page_holds_the_catalogue_and_nothing_else(world: World) -> None:
@@ -192,7 +192,7 @@ def test_the_page_holds_the_catalogue_and_nothing_else(world: World) -> None:
     metrics, _ = worked(world)
     metrics.record_config(NOW)
     metrics.record_workloads(frozenset({"chat"}), 0)
-    metrics.record_run(Run(job=Job.APPLY, at=NOW, ended_at=NOW, duration_s=0.2, outcome=Outcome.DONE, sentence="so"))
+    metrics.record_run(Run(half=Half.APPLY, at=NOW, ended_at=NOW, duration_s=0.2, outcome=Outcome.DONE, sentence="so"))
     families = {family.name: family for family in metrics.registry.collect()}
     bare = {metric.name.removesuffix("_total") if metric.kind is Kind.COUNTER else metric.name: metric for metric in METRICS}
     assert families.keys() == bare.keys()
@@ -203,5 +203,5 @@ def test_the_page_holds_the_catalogue_and_nothing_else(world: World) -> None:
 
 
 def test_no_label_names_more_than_a_workload_its_parts_and_a_closed_list() -> None:
-    closed = {"job", "outcome", "verb", "error", "code", "action", "signal", "version", "python"}
+    closed = {"outcome", "verb", "error", "code", "action", "signal", "version", "python"}
     assert {label for metric in METRICS for label in metric.labels} == {"workload", "pool", "target"} | closed

@@ -10,7 +10,7 @@ from structlog.testing import LogCapture
 from jobs.apply import apply_fleet
 from jobs.forecast import forecast_fleet
 from jobs.telemetry.news import News
-from jobs.telemetry.runs import Job, Outcome, Run
+from jobs.telemetry.runs import Half, Outcome, Run
 from tests.jobs.world import NOW, World
 
 MINUTE = timedelta(minutes=1)
@@ -128,7 +128,7 @@ def test_runs_that_do_nothing_are_told_once_and_so_is_their_end(told: LogCapture
     )
     for seconds, (outcome, sentence) in enumerate(steps):
         at = NOW + timedelta(seconds=seconds)
-        news.tell_run(Run(job=Job.APPLY, at=at, ended_at=at, duration_s=0.1, outcome=outcome, sentence=sentence))
+        news.tell_run(Run(half=Half.APPLY, at=at, ended_at=at, duration_s=0.1, outcome=outcome, sentence=sentence))
     assert [(line["log_level"], line["sentence"]) for line in told.entries] == [
         ("info", "floors decided: 1, written: 1"),
         ("info", "another apply run is at work"),
@@ -138,7 +138,7 @@ def test_runs_that_do_nothing_are_told_once_and_so_is_their_end(told: LogCapture
 
 
 def test_every_forecast_is_told_with_how_long_it_took(told: LogCapture) -> None:
-    run = Run(job=Job.FORECAST, at=NOW, ended_at=NOW + MINUTE, duration_s=60.04, outcome=Outcome.DONE, sentence="plans made: 3")
+    run = Run(half=Half.FORECAST, at=NOW, ended_at=NOW + MINUTE, duration_s=60.04, outcome=Outcome.DONE, sentence="plans made: 3")
     news = News()
     news.tell_run(run)
     news.tell_run(run)

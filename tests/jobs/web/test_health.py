@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from jobs.telemetry.runs import Diary, Job, Outcome, Run, outcome_of
+from jobs.telemetry.runs import Diary, Half, Outcome, Run, outcome_of
 from jobs.web.health import GRACE_S, health
 
 START = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)
@@ -11,8 +11,8 @@ ALLOWED = timedelta(seconds=3 * EVERY_S + GRACE_S)
 SECOND = timedelta(seconds=1)
 
 
-def ran(job: Job, at: datetime, outcome: Outcome = Outcome.DONE, sentence: str = "all well") -> Run:
-    return Run(job=job, at=at, ended_at=at, duration_s=0.1, outcome=outcome, sentence=sentence)
+def ran(half: Half, at: datetime, outcome: Outcome = Outcome.DONE, sentence: str = "all well") -> Run:
+    return Run(half=half, at=at, ended_at=at, duration_s=0.1, outcome=outcome, sentence=sentence)
 
 
 def test_before_the_first_apply_the_start_counts() -> None:
@@ -26,15 +26,15 @@ def test_before_the_first_apply_the_start_counts() -> None:
 
 def test_three_missed_applies_and_a_grace_are_allowed() -> None:
     diary = Diary(START)
-    diary.enter(ran(Job.APPLY, START + 60 * SECOND))
+    diary.enter(ran(Half.APPLY, START + 60 * SECOND))
     assert health(diary, EVERY_S, START + 60 * SECOND + ALLOWED).ok
     assert not health(diary, EVERY_S, START + 61 * SECOND + ALLOWED).ok
 
 
 def test_a_failing_apply_is_no_sign_of_life_and_is_the_reason_given() -> None:
     diary = Diary(START)
-    diary.enter(ran(Job.APPLY, START))
-    diary.enter(ran(Job.APPLY, START + ALLOWED, Outcome.FAILED, "the store is damaged: restore it from a backup"))
+    diary.enter(ran(Half.APPLY, START))
+    diary.enter(ran(Half.APPLY, START + ALLOWED, Outcome.FAILED, "the store is damaged: restore it from a backup"))
     unwell = health(diary, EVERY_S, START + ALLOWED + SECOND)
     assert not unwell.ok
     assert "since 2026-03-02T08:00:00Z" in unwell.reason
@@ -43,7 +43,7 @@ def test_a_failing_apply_is_no_sign_of_life_and_is_the_reason_given() -> None:
 
 def test_an_apply_that_another_process_does_is_no_sign_of_our_life() -> None:
     diary = Diary(START)
-    diary.enter(ran(Job.APPLY, START + ALLOWED, Outcome.SKIPPED, "another apply run is at work on this store; nothing was done"))
+    diary.enter(ran(Half.APPLY, START + ALLOWED, Outcome.SKIPPED, "another apply run is at work on this store; nothing was done"))
     unwell = health(diary, EVERY_S, START + ALLOWED + SECOND)
     assert not unwell.ok
     assert "another apply run" in unwell.reason
@@ -51,15 +51,15 @@ def test_an_apply_that_another_process_does_is_no_sign_of_our_life() -> None:
 
 def test_a_partly_failed_apply_is_a_sign_of_life() -> None:
     diary = Diary(START)
-    diary.enter(ran(Job.APPLY, START + ALLOWED, Outcome.PARTLY))
+    diary.enter(ran(Half.APPLY, START + ALLOWED, Outcome.PARTLY))
     assert health(diary, EVERY_S, START + ALLOWED + SECOND).ok
 
 
 def test_a_forecast_that_fails_leaves_us_well_and_shows_its_age() -> None:
     diary = Diary(START)
-    diary.enter(ran(Job.APPLY, START + ALLOWED))
-    diary.found(Job.FORECAST, START - timedelta(hours=5))
-    diary.enter(ran(Job.FORECAST, START, Outcome.FAILED))
+    diary.enter(ran(Half.APPLY, START + ALLOWED))
+    diary.found(Half.FORECAST, START - timedelta(hours=5))
+    diary.enter(ran(Half.FORECAST, START, Outcome.FAILED))
     shown = health(diary, EVERY_S, START + ALLOWED).to_json()
     assert shown["ok"] is True
     assert shown["last_forecast"] == "2026-03-02T03:00:00Z"
@@ -68,9 +68,9 @@ def test_a_forecast_that_fails_leaves_us_well_and_shows_its_age() -> None:
 
 def test_an_older_trace_in_the_store_hides_no_newer_run() -> None:
     diary = Diary(START)
-    diary.enter(ran(Job.FORECAST, START))
-    diary.found(Job.FORECAST, START - timedelta(hours=1))
-    assert diary.succeeded_at(Job.FORECAST) == START
+    diary.enter(ran(Half.FORECAST, START))
+    diary.found(Half.FORECAST, START - timedelta(hours=1))
+    assert diary.succeeded_at(Half.FORECAST) == START
 
 
 def test_outcomes_say_what_the_exit_codes_of_the_commands_say() -> None:
