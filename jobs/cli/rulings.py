@@ -123,12 +123,13 @@ def release(
 
     Example: forecaster release chat -m "handing back to the plain HPA"
     """
-    from jobs.cli.session import author, session
+    from jobs.cli.session import author, said, session
     from jobs.cli.show import say
     from jobs.release import release_members
 
     with session(config, now, rehearse="none") as at:
-        released = release_members(at.fleet.store, at.members(workload), at.now, author(by), reason, expired_only=expired)
+        who, why = author(by), said("--reason", reason)
+        released = release_members(at.fleet.store, at.members(workload), at.now, who, why, expired_only=expired)
         for outcome in released:
             typer.echo(outcome.sentence)
         failed = [outcome for outcome in released if outcome.failed]
@@ -154,10 +155,11 @@ def _judge(
 
 def _give(at: "Session", workload: str, kind: "RulingKind", reason: str, by: str | None, **details: Any) -> None:  # noqa: ANN401 - the fields of Ruling
     from forecaster.decision import Ruling
-    from jobs.cli.session import author
+    from jobs.cli.session import author, said
 
     at.member(workload)
-    at.fleet.store.append_ruling(Ruling(at=at.now, workload=workload, kind=kind, author=author(by), reason=reason, **details))
+    why = said("--reason", reason)
+    at.fleet.store.append_ruling(Ruling(at=at.now, workload=workload, kind=kind, author=author(by), reason=why, **details))
 
 
 def _until(end: datetime | None) -> str:

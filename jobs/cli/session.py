@@ -1,6 +1,7 @@
 """What every command begins with: the configuration, the instant, the log and the fleet; and who is speaking."""
 
 import getpass
+import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,9 @@ from jobs.config.scalars import duration_s
 from jobs.fleet import Fleet, Member
 from jobs.telemetry import start_logging
 from jobs.wiring import Rehearse, open_fleet, store_url
+
+_FIRST_YEAR, _LAST_YEAR = 1971, 2200
+"""Instants beyond are typing errors, and years of history around them leave the calendar."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +77,8 @@ def instant(text: str) -> datetime:
         raise ConfigRejected(f"{text!r} is no instant; write ISO 8601, such as 2024-05-18T08:00:00Z") from error
     if value.tzinfo is None:
         raise ConfigRejected(f"{text!r} has no zone; end it with Z for UTC, or an offset such as +02:00")
+    if not _FIRST_YEAR <= value.year < _LAST_YEAR:
+        raise ConfigRejected(f"{text!r} lies outside of {_FIRST_YEAR} to {_LAST_YEAR}; look for a mistyped year")
     return value.astimezone(UTC)
 
 
@@ -82,7 +88,7 @@ def until(text: str | None, now: datetime) -> datetime | None:
         return None
     try:
         end = now + timedelta(seconds=duration_s(text))
-    except ValueError:
+    except (ValueError, OverflowError):
         end = instant(text)
     if end <= now:
         raise ConfigRejected(f"{text} has passed; name an instant ahead, or a duration such as 2h")
@@ -90,5 +96,19 @@ def until(text: str | None, now: datetime) -> datetime | None:
 
 
 def author(given: str | None) -> str:
-    """Who is speaking: the name given, else the user of the process."""
-    return given if given is not None else getpass.getuser()
+    """Who is speaking: the name given, else the user of the process. Raises ConfigRejected when the name is blank."""
+    return _user() if given is None else said("--author", given)
+
+
+def said(option: str, text: str) -> str:
+    """What a person says; it is kept for others to read. Raises ConfigRejected when it is blank."""
+    if not text.strip():
+        raise ConfigRejected(f"{option} is blank; write a word or two, it is kept for others to read")
+    return text
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container's user need not have a name
+        return f"user {os.getuid()}"
