@@ -192,3 +192,9 @@ METRICS = (
     CONFIG_LOADED,
     BUILD,
 )
+
+
+def metrics_table() -> str:
+    """The catalogue as the Markdown table of docs/operations.md."""
+    rows = (f"| `{metric.name}` | {metric.kind} | {', '.join(metric.labels) or '-'} | {metric.help} |\n" for metric in METRICS)
+    return "| metric | kind | labels | meaning |\n|---|---|---|---|\n" + "".join(rows)
