@@ -1,0 +1,1 @@
+"""The command as operators and crontabs use it: real processes, real counterparts, nothing reached into."""
