@@ -17,6 +17,7 @@ _MOST = 20
 _LISTED = 12
 _ALIKE = 0.8
 """Keys this much alike are a slip of the finger; less alike, a key of that very name elsewhere is the better guess."""
+_WORD = re.compile(r"[\w./-]{1,128}")
 _ANY = "NAME"
 _KEY = "[key]"  # pydantic's mark for a fault of the key itself
 _SECTIONS = {"model_type", "model_attributes_type", "dict_type"}
@@ -44,8 +45,9 @@ def sentences(faults: Iterable[ErrorDetails], schema: Json, at: KeyPath = ()) ->
 
 
 def spell(path: Iterable[str | int]) -> str:
-    """How the path to a key is written: workloads[0].policy.level."""
-    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+    """How the path to a key is written: workloads[0].policy.level; keys that are no plain word are quoted."""
+    parts = (part if isinstance(part, int) or _WORD.fullmatch(part) else short(part) for part in path)
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in parts).lstrip(".")
 
 
 def _sentences(fault: ErrorDetails, schema: Json, at: KeyPath) -> Iterator[str]:

@@ -13,7 +13,8 @@ _HEAD = """# Configuration
 This page is written by `make docs` from the code that reads the file. `forecaster init` writes a commented example,
 `forecaster init --schema` the JSON Schema for editors, and `forecaster check` says what works.
 
-- The file is the one named by `--config`, else `$FORECASTER_CONFIG`, else `./forecaster.yaml`. Relative paths begin at its directory.
+- The file is the one named by `--config`, else `$FORECASTER_CONFIG`, else `./forecaster.yaml`. Relative paths begin at its directory,
+  also those in files that it includes.
 - It is YAML 1.2: `18:00`, `no` and `2024-05-18` are texts. A key that is not on this page is refused, and so is one that stands twice.
 - `${NAME}` in any text is the environment variable of that name, so that secrets need not stand in the file; `$${NAME}` is the text itself.
   Inside `{ }` and `[ ]` it needs quotes.
