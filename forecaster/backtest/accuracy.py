@@ -126,17 +126,24 @@ def _each(metric: Metric, actual: Floats, quantiles: Floats) -> tuple[float | No
 def _naive(load: Floats, rows: Sequence[int], *, every: int) -> Floats:
     """The load at the same time `every` days ago as the median, and that times the quantiles of such ratios above it; shape (levels, n).
 
-    Ratios are those of the 28 days before the origin. A time not measured then is taken from as long again before it.
+    Ratios are those of the 28 days before the origin. A time not measured then is taken from as long again before it, and from
+    yesterday where the record is younger than that.
     """
     quantiles = []
     for row in rows:
-        days = np.arange(max(every, row - _RESIDUAL_DAYS), row)
-        now, then = load[days], load[days - every]
-        usable = (then > 0) & ~np.isnan(now)
-        ratios = np.quantile(now[usable] / then[usable], LEVELS) if usable.any() else np.ones(len(LEVELS))
-        ratios[0] = 1.0
-        quantiles.append(np.maximum.accumulate(ratios)[:, None] * _same_time(load, row, every))
+        ratios = _ratios(load, row, every) if row > every else _ratios(load, row, 1)
+        levels = np.maximum(np.quantile(ratios, LEVELS), 1.0)
+        levels[0] = 1.0
+        quantiles.append(levels[:, None] * _same_time(load, row, every))
     return np.concatenate(quantiles, axis=1)
+
+
+def _ratios(load: Floats, row: int, every: int) -> Floats:
+    """Each load of the 28 days before a day over that `every` days before it; 1 where there is none to divide by."""
+    days = np.arange(max(every, row - _RESIDUAL_DAYS), row)
+    now, then = load[days], load[days - every]
+    usable = (then > 0) & ~np.isnan(now)
+    return now[usable] / then[usable] if usable.any() else np.ones(1)
 
 
 def _same_time(load: Floats, day: int, every: int) -> Floats:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
-from forecaster.approval import in_force
+from forecaster.approval import InForce, in_force
 from forecaster.capacity import Capacity
 from forecaster.correct import Look, correct, look
 from forecaster.decision import Decision, Observation, Seen
@@ -20,6 +20,7 @@ from forecaster.simulate.fleet import Ints
 from forecaster.workload import Mode, Policy, Pool, Workload
 
 _NAME = "replay"
+_ANY_LEVEL = 0.5  # live load is compared with medians only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -64,7 +65,7 @@ class Line:
         days: list[Day] = []
         before: tuple[Demand, ...] = ()
         for forecast in forecasts:
-            demands = (*before, self.demand(forecast, self.policy.level))
+            demands = (*before, self.demand(forecast, _ANY_LEVEL))
             instants = _steps(forecast, live.end)
             days.append(Day(forecast=forecast, looks=tuple(self._look(live, demands, instant) for instant in instants)))
             before = demands[-1:]
@@ -76,9 +77,12 @@ class Line:
         recent: tuple[Decision, ...] = ()
         for day, level in zip(days, levels, strict=True):
             planned = self.plan(day.forecast, level)
+            standing = in_force((planned,), (), (), self.policy, day.issued_at)
             for seen in day.looks:
+                if seen.at >= planned.valid_until:
+                    standing = in_force((planned,), (), (), self.policy, seen.at)
                 recent = _stood(recent, seen.at, self.policy.hold_s)
-                decision = self._decide(planned, seen, recent, floors[-1] if floors else 1)
+                decision = self._decide(standing, seen, recent, floors[-1] if floors else 1)
                 recent = (*recent, decision)
                 floors.append(decision.floor)
         return np.array(floors, dtype=np.int64)
@@ -87,15 +91,15 @@ class Line:
         seen = live.between(now - timedelta(seconds=self.policy.blend.live_span_s), now)
         return look(Observation(at=now, live=(seen,)), demands, self.pool, self.policy)
 
-    def _decide(self, planned: Plan, seen: Look, recent: tuple[Decision, ...], floor: int) -> Decision:
+    def _decide(self, standing: InForce, seen: Look, recent: tuple[Decision, ...], floor: int) -> Decision:
         return guard(
             Case(
                 now=seen.at,
                 workload=_NAME,
                 pool=self.pool.name,
                 policy=self.policy,
-                in_force=in_force((planned,), (), (), self.policy, seen.at),
-                correction=correct(planned, seen, self.policy),
+                in_force=standing,
+                correction=correct(standing.plan, seen, self.policy),
                 seen=Seen(target=_NAME, at=seen.at, floor=floor, ceiling=None, original=1, ready=None, pending=None, version=""),
                 recent=recent,
             )

@@ -51,15 +51,16 @@ def operating_points(whole: Trial, first: datetime, candidates: Candidates, sett
     """
     early = (first - candidates.start).days
     if early:
-        pair = choose_pair(whole.between(candidates.start, first), candidates, settings.targets)
+        target = choose_pair(whole.between(candidates.start, first), candidates, settings.targets).target
     else:
         alone = whole.between(whole.minutes.start, first)
-        pair = OperatingPoint(level=level, target=settings.targets[alone.best(hpa(np.array(settings.targets), len(alone)))])
+        target = settings.targets[alone.best(hpa(np.array(settings.targets), len(alone)))]
     trial = whole.between(candidates.start, whole.end)
-    outcome = trial.outcome(candidates.under((pair.target,), trial))
-    later = range(early + 1, outcome.arrivals.size)
-    rows = [choose_level(outcome, day, settings.trailing_days, trial.late_limit_ratio) for day in later]
-    return (pair, *(OperatingPoint(level=candidates.levels[row], target=pair.target) for row in rows))
+    outcome = trial.outcome(candidates.under((target,), trial))
+    limit = settings.late_limit_ratio * settings.caution_ratio
+    chosen = (choose_level(outcome, day, settings.trailing_days, limit) for day in range(max(early, 1), outcome.arrivals.size))
+    levels = [] if early else [level]
+    return tuple(OperatingPoint(level=level, target=target) for level in (*levels, *(candidates.levels[row] for row in chosen)))
 
 
 def choose_level(outcome: Outcome, day: int, trailing_days: int, late_limit_ratio: float) -> int:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from forecaster.errors import TraceRejected
+from forecaster.series import Series
 from forecaster.trace import Trace
 from forecaster.units import DAY_S, ceil_to, iso
 
@@ -12,8 +13,8 @@ WARM_UP = timedelta(days=14)
 _DAY = timedelta(days=1)
 
 
-def first_origin(trace: Trace) -> datetime:
-    """The first UTC midnight at least min(14 days, half the trace) after its start.
+def first_origin(trace: Trace, series: Series) -> datetime:
+    """The first UTC midnight at least min(14 days, half the trace) after its start. `series` is the trace as it is forecast.
 
     Raises TraceRejected when the trace ends before that midnight or nothing was measured until then.
     """
@@ -22,9 +23,9 @@ def first_origin(trace: Trace) -> datetime:
     if origin >= trace.end:
         msg = f"{span}, too short for one forecast after half of it: give at least two whole days"
         raise TraceRejected(msg)
-    before = trace.counts[: int((origin - trace.start).total_seconds()) // trace.bucket_s]
+    before = series.known_at(origin).mean
     if not (before > 0).any():
-        what = "no bucket was measured" if np.isnan(before).all() else "no request was counted"
+        what = f"no bucket of {series.step_s} s was measured" if np.isnan(before).all() else "no request was counted"
         msg = f"{span}, but {what} before the first forecast at {iso(origin)}: start it where the traffic starts"
         raise TraceRejected(msg)
     return origin
@@ -36,8 +37,8 @@ def origins(first: datetime, end: datetime) -> tuple[datetime, ...]:
     return tuple(first + day * _DAY for day in range(count))
 
 
-def early_origins(trace: Trace, first: datetime) -> tuple[datetime, ...]:
+def early_origins(series: Series, first: datetime) -> tuple[datetime, ...]:
     """The midnights before the first origin that have one day behind them since the first measured bucket."""
-    measured = int(np.flatnonzero(~np.isnan(trace.counts))[0])
-    earliest = ceil_to(trace.start + timedelta(seconds=measured * trace.bucket_s) + _DAY, DAY_S)
+    measured = int(np.flatnonzero(~np.isnan(series.mean))[0])
+    earliest = ceil_to(series.start + timedelta(seconds=measured * series.step_s) + _DAY, DAY_S)
     return origins(earliest, first) if earliest < first else ()

@@ -62,10 +62,11 @@ def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progres
     that have ended. `policy.level` is used only where no day before the first origin could be replayed. Raises TraceRejected when
     the trace is too short or too empty.
     """
-    first, minutes, series = first_origin(trace), minute_load(trace), trace.series()
+    series = trace.series()
+    first, minutes = first_origin(trace, series), minute_load(trace)
     fleet = Fleet(replica_rpm=replica_rpm(minutes, first), lead_min=math.ceil(settings.lead_time_s / MINUTE_S))
     trial = Trial(minutes=minutes, start=first, end=minutes.end, fleet=fleet, late_limit_ratio=settings.late_limit_ratio)
-    issued = _forecasts(series, (*early_origins(trace, first), *origins(first, trace.end)), settings, progress)
+    issued = _forecasts(series, (*early_origins(series, first), *origins(first, trace.end)), settings, progress)
     line = line_of(policy, fleet.replica_rpm, settings.lead_time_s)
     progress(_FLOORS_AT, "live load")
     days = line.days(issued, series)

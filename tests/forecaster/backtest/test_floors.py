@@ -93,3 +93,17 @@ def test_bounds_of_the_policy_hold_in_the_replay() -> None:
     floors = bounded.floors(days, [0.95, 0.95])
     assert floors.max() == 12
     assert floors.min() == 3
+
+
+def test_a_plan_that_has_expired_gives_way_to_the_fallback() -> None:
+    """It holds six hours, the next one comes after a day."""
+    brief = line(Policy(minimum=1, hold_s=0, expiry_s=6 * STEP_S, fallback=17))
+    days = brief.days([forecast(0, 100), forecast(1, 100)], live(np.full(72, 60.0)))
+    assert brief.floors(days, [0.95, 0.95]).tolist() == ([20] * 6 + [17] * 18) * 2
+
+
+def test_a_held_floor_is_lowered_once_nothing_has_wanted_it_for_so_long() -> None:
+    held = line(Policy(minimum=1, hold_s=2 * STEP_S))
+    days = held.days([forecast(0, 100), forecast(1, 50)], live(np.full(72, 60.0)))
+    floors = held.floors(days, [0.95, 0.95])
+    assert floors[24:30].tolist() == [20, 20, 20, 10, 10, 10]

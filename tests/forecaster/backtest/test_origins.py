@@ -5,7 +5,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from forecaster.backtest.origins import early_origins, first_origin, origins
+from forecaster.backtest.origins import early_origins, origins
+from forecaster.backtest.origins import first_origin as first_origin_of
 from forecaster.errors import TraceRejected
 from forecaster.trace import Trace
 
@@ -15,6 +16,10 @@ DAY = timedelta(days=1)
 
 def hourly(hours: int, start: datetime = MIDNIGHT) -> Trace:
     return Trace(start=start, bucket_s=3_600, counts=np.ones(hours))
+
+
+def first_origin(trace: Trace) -> datetime:
+    return first_origin_of(trace, trace.series())
 
 
 def test_a_long_trace_is_forecast_from_its_fifteenth_day_on() -> None:
@@ -40,17 +45,17 @@ def test_there_is_one_origin_a_midnight_and_none_at_the_end() -> None:
 
 def test_early_origins_have_a_day_of_measurements_behind_them() -> None:
     trace = hourly(8 * 24)
-    assert early_origins(trace, first_origin(trace)) == tuple(MIDNIGHT + day * DAY for day in (1, 2, 3))
+    assert early_origins(trace.series(), first_origin(trace)) == tuple(MIDNIGHT + day * DAY for day in (1, 2, 3))
     counts = np.ones(8 * 24)
     counts[:30] = np.nan
     late = Trace(start=MIDNIGHT, bucket_s=3_600, counts=counts)
-    assert early_origins(late, first_origin(late)) == (MIDNIGHT + 3 * DAY,)
+    assert early_origins(late.series(), first_origin(late)) == (MIDNIGHT + 3 * DAY,)
 
 
 def test_two_days_leave_no_early_origin() -> None:
     trace = hourly(2 * 24)
     assert first_origin(trace) == MIDNIGHT + DAY
-    assert early_origins(trace, first_origin(trace)) == ()
+    assert early_origins(trace.series(), first_origin(trace)) == ()
 
 
 def test_a_trace_that_ends_before_its_first_origin_is_rejected() -> None:
@@ -61,12 +66,19 @@ def test_a_trace_that_ends_before_its_first_origin_is_rejected() -> None:
 def test_a_trace_with_nothing_measured_before_the_first_origin_is_rejected() -> None:
     counts = np.full(8 * 24, np.nan)
     counts[5 * 24 :] = 7
-    with pytest.raises(TraceRejected, match="no bucket was measured before the first forecast at 2024-05-10T00:00:00Z"):
+    with pytest.raises(TraceRejected, match="no bucket of 3600 s was measured before the first forecast at 2024-05-10T00:00:00Z"):
         first_origin(Trace(start=MIDNIGHT, bucket_s=3_600, counts=counts))
-    with pytest.raises(TraceRejected, match="no bucket was measured"):
+    with pytest.raises(TraceRejected, match="no bucket of 3600 s was measured"):
         first_origin(Trace(start=MIDNIGHT, bucket_s=3_600, counts=np.full(8 * 24, np.nan)))
 
 
 def test_k14_a_trace_without_a_request_before_the_first_origin_is_rejected() -> None:
     with pytest.raises(TraceRejected, match="no request was counted before the first forecast"):
         first_origin(Trace(start=MIDNIGHT, bucket_s=3_600, counts=np.zeros(8 * 24)))
+
+
+def test_minutes_too_sparse_for_any_bucket_of_five_are_rejected() -> None:
+    counts = np.full(4 * 1_440, np.nan)
+    counts[::7] = 3
+    with pytest.raises(TraceRejected, match="no bucket of 300 s was measured"):
+        first_origin(Trace(start=MIDNIGHT, bucket_s=60, counts=counts))
