@@ -70,6 +70,11 @@ class DaemonProcess:
         """Send a signal."""
         self._process.send_signal(number)
 
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> None:
+        """End it by a signal, as promised: within 10 s and with exit code 0."""
+        self.send(number)
+        assert self.ended() == 0, self.text
+
     def ended(self, within_s: float = 10) -> int:
         """The exit code. Raises TimeoutExpired when it does not end in time."""
         return self._process.wait(within_s)

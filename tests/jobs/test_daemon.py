@@ -12,7 +12,7 @@ from forecaster.series import Window
 from forecaster.units import iso
 from jobs.clock import SystemClock
 from jobs.forecast import forecast_fleet
-from tests.jobs.daemon_process import DaemonProcess, daemon
+from tests.jobs.daemon_process import daemon
 from tests.jobs.world import World, daily_rpm, write_trace
 from tests.loopback_prometheus import Reply, failure, loopback_prometheus
 
@@ -42,11 +42,6 @@ def write_config(world: World) -> None:
     assert world.path.is_file()
 
 
-def stop(running: DaemonProcess, number: signal.Signals = signal.SIGTERM) -> None:
-    running.send(number)
-    assert running.ended(within_s=10) == 0, running.text
-
-
 def test_it_forecasts_and_applies_at_once_shows_both_and_ends_at_sigterm(world: World) -> None:
     with daemon(world.path) as running:
         running.until("forecaster_planned_floor_replicas", 0, **POOL)
@@ -55,7 +50,7 @@ def test_it_forecasts_and_applies_at_once_shows_both_and_ends_at_sigterm(world: 
         assert (status, body["ok"]) == (200, True)
         assert 0 <= body["last_apply_age_s"] < 60
         assert 0 <= body["last_forecast_age_s"] < 60
-        stop(running)
+        running.stop()
     (plan,) = plans(world)
     assert world.api.annotations("serving", "chat")["forecaster/valid-until"] == iso(plan.valid_until)
     events = [line["event"] for line in running.lines]
@@ -68,7 +63,7 @@ def test_a_run_that_hangs_is_given_up_at_sigterm(world: World) -> None:
         world.config["sources"] = {"trace-chat": {"type": "prometheus", "url": silent.url}}
         with daemon(world.path) as running:
             running.eventually(lambda: silent.asked)
-            stop(running)
+            running.stop()
             assert "given up" in running.lines[-1]["sentence"]
 
 
@@ -95,7 +90,7 @@ def test_sighup_takes_a_good_configuration_and_refuses_a_bad_one(world: World) -
         assert running.metric("forecaster_decisions_total", workload="chat") is None
         taken = next(line for line in running.lines if line["event"] == "reload" and line["level"] == "info")
         assert (taken["added"], taken["removed"]) == (["code"], ["chat"])
-        stop(running)
+        running.stop()
     assert world.floor("code") > 2
 
 
@@ -107,7 +102,7 @@ def test_a_change_of_its_own_address_waits_for_a_restart_the_rest_is_taken_and_s
         running.send(signal.SIGHUP)
         assert running.says("restart to change them")["level"] == "warning"
         assert running.metric("forecaster_config_last_reload_successful") == 1
-        stop(running, signal.SIGINT)
+        running.stop(signal.SIGINT)
 
 
 def test_where_another_process_holds_the_leases_runs_are_skipped(world: World) -> None:
@@ -125,7 +120,7 @@ def test_where_another_process_holds_the_leases_runs_are_skipped(world: World) -
             held.close()
             running.send(signal.SIGHUP)  # runs both at once
             running.until("forecaster_planned_floor_replicas", 0, **POOL)
-            stop(running)
+            running.stop()
 
 
 def test_k45_a_second_daemon_on_the_store_makes_no_second_plan(world: World) -> None:
@@ -137,8 +132,8 @@ def test_k45_a_second_daemon_on_the_store_makes_no_second_plan(world: World) -> 
             assert second.metric("forecaster_runs_total", verb="forecast", outcome="done") == 0
             floors = [of.metric("forecaster_floor_replicas", **HPA) for of in (first, second)]
             assert floors == [world.floor("chat")] * 2
-            stop(second)
-        stop(first)
+            second.stop()
+        first.stop()
     assert len(plans(world)) == 1
 
 
@@ -147,7 +142,7 @@ def test_a_forecast_that_was_missed_while_down_is_made_up_for_once(world: World,
         forecast_fleet(fleet, now - timedelta(hours=5))
     with daemon(world.path) as running:
         running.until("forecaster_plan_issued_timestamp_seconds", now.timestamp() - 1, **POOL)
-        stop(running)
+        running.stop()
     assert len(plans(world)) == 2
 
 
@@ -160,7 +155,7 @@ def test_l33_killed_at_any_instant_the_next_start_makes_up_for_it(world: World) 
     with daemon(world.path) as running:
         running.until("forecaster_planned_floor_replicas", 0, **POOL)
         assert running.metric("forecaster_object_floor_replicas", **HPA) == world.floor("chat") > 2
-        stop(running)
+        running.stop()
 
 
 def test_a_source_that_goes_away_is_counted_and_we_stay_well(world: World) -> None:
@@ -174,7 +169,7 @@ def test_a_source_that_goes_away_is_counted_and_we_stay_well(world: World) -> No
         status, body = running.health()
         assert (status, body["reason"]) == (200, "the last apply succeeded")
         assert world.floor("chat") >= floor
-        stop(running)
+        running.stop()
 
 
 def test_k48_a_store_that_cannot_be_used_fails_runs_and_not_the_daemon(world: World) -> None:
@@ -185,7 +180,7 @@ def test_k48_a_store_that_cannot_be_used_fails_runs_and_not_the_daemon(world: Wo
         assert running.says("forecaster.db.apply.lock cannot be opened")["level"] == "error"
         in_the_way.rmdir()
         running.until("forecaster_planned_floor_replicas", 0, **POOL)
-        stop(running)
+        running.stop()
 
 
 def test_secrets_stand_in_no_line_and_on_no_page(world: World) -> None:
@@ -195,7 +190,7 @@ def test_secrets_stand_in_no_line_and_on_no_page(world: World) -> None:
         with daemon(world.path) as running:
             running.until("forecaster_runs_total", 0, verb="apply", outcome="partly")
             assert "Bearer hunter-two" in {asked.headers.get("Authorization") for asked in guarded.asked}
-            stop(running)
+            running.stop()
     assert "hunter-two" not in running.text
 
 

@@ -9,10 +9,12 @@ from typing import Any
 
 import pytest
 import yaml
+from prometheus_client import generate_latest
 
 from jobs.daemon.serve import END_S
 from jobs.references.commands import every_command
 from jobs.telemetry.catalogue import METRICS, Kind, metrics_table
+from jobs.telemetry.metrics import Metrics
 from tests.services import program
 
 ROOT = Path(__file__).parents[2]
@@ -174,6 +176,13 @@ def test_prometheus_takes_the_rules_and_they_fire_when_they_should(tmp_path: Pat
     for arguments in (["check", "rules", str(RULES)], ["test", "rules", str(test)]):
         done = subprocess.run([promtool, *arguments], capture_output=True, text=True, check=False)  # noqa: S603 - Debian's program
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_promtool_finds_nothing_wrong_with_the_page_of_metrics() -> None:
+    promtool = program("promtool", "prometheus")
+    page = generate_latest(Metrics().registry)
+    done = subprocess.run([promtool, "check", "metrics"], input=page, capture_output=True, check=False)  # noqa: S603 - Debian's program
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
 def test_the_documentation_has_the_metrics_and_the_alerts_as_they_are() -> None:
