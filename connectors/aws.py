@@ -14,6 +14,7 @@ Json: TypeAlias = dict[str, Any]
 
 _TIMEOUT_S = 10  # control planes answer in less than one second; the apply job comes back in a minute
 _ATTEMPTS = 3
+_CONNECTIONS = 256  # as many as there may be workers; they are opened as they are needed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +81,7 @@ def _client(session: "Session", service: str, endpoint_url: str | None) -> "Base
     patience = Config(
         connect_timeout=_TIMEOUT_S,
         read_timeout=_TIMEOUT_S,
+        max_pool_connections=_CONNECTIONS,
         retries={"mode": "standard", "total_max_attempts": _ATTEMPTS},
     )
     client: BaseClient = session.client(service, endpoint_url=endpoint_url, config=patience)  # type: ignore[call-overload]  # boto3-stubs knows literal names only

@@ -33,6 +33,10 @@ class StoreError(ForecasterError):
     """The store could not be read or written; nothing was half written."""
 
 
+class HistoryAtOtherStep(ForecasterError):
+    """A workload's history was kept at another step than the one asked for: a fault of that workload alone."""
+
+
 class TargetError(ForecasterError):
     """A target could not be observed or written."""
 

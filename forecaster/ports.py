@@ -114,7 +114,7 @@ class Store(Protocol):
         """Keep measured buckets; a later measurement of a bucket replaces the earlier one, NaN replaces nothing."""
 
     def history(self, workload: str, signal: Signal, window: Window, step_s: int) -> Series:
-        """The buckets of `window`, NaN where nothing was kept. Raises StoreError when history was kept at another step only."""
+        """The buckets of `window`, NaN where nothing was kept. Raises HistoryAtOtherStep when some was kept at other steps only."""
 
     def append_forecasts(self, forecasts: Sequence[tuple[str, Forecast]]) -> None:
         """Keep (workload, forecast) pairs, all or none."""

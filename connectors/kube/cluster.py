@@ -33,6 +33,7 @@ _BUSY = frozenset(
         HTTPStatus.GATEWAY_TIMEOUT,
     }
 )
+_CONNECTIONS = 256  # as many as there may be workers; they are opened as they are needed
 _PAGE = 500  # as kubectl pages: one answer stays at a few MB
 _SENTENCE_CHARS = 300
 Given = ParamSpec("Given")
@@ -200,6 +201,7 @@ def _open(connection: KubeConnection, verb: str, ref: ObjectRef) -> "CustomObjec
     except (ConfigException, OSError, YAMLError) as error:
         answer = f"no way into {connection.label} ({_first_line(str(error))})"
         raise KubeFailed(verb=verb, ref=ref, status=HTTPStatus.UNAUTHORIZED, answer=answer) from error
+    configuration.connection_pool_maxsize = _CONNECTIONS
     configuration.retries = False  # urllib3 would retry on its own, and follow a redirect to a login page
     return CustomObjectsApi(ApiClient(configuration))
 

@@ -28,5 +28,5 @@ def open_lease(store_url: str, name: str) -> Lease:
 
             return PostgresLease(store_url, name)
         case _:
-            msg = f"store.url must begin with memory:, sqlite:/// or postgresql://, got {scheme}:"
+            msg = f"store must begin with memory:, sqlite:/// or postgresql://, got {scheme}:"
             raise ConfigRejected(msg)

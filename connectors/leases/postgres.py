@@ -81,4 +81,4 @@ class PostgresLease:
 
     def _refusal(self, error: psycopg.Error) -> StoreError:
         first_line = next(iter(str(error).splitlines()), type(error).__name__)
-        return StoreError(f"the lease {self._name} cannot be taken in PostgreSQL ({first_line}): start it, or correct store.url")
+        return StoreError(f"the lease {self._name} cannot be taken in PostgreSQL ({first_line}): start it, or correct store")

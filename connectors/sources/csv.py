@@ -35,7 +35,7 @@ class CsvConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    type: Literal["csv"]
+    type: Literal["csv"] = Field(description="This kind of source: a recorded file.")
     path: Path = Field(
         description="The file, plain or gzipped, with a header and one row a bucket. No default: only you know where it is. "
         "It is read again when its size or modification time changes."

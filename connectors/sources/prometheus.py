@@ -36,7 +36,7 @@ class PrometheusConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
-    type: Literal["prometheus"]
+    type: Literal["prometheus"] = Field(description="This kind of source: any server with the HTTP API of Prometheus.")
     url: str = Field(
         description="Address with the base path and without /api/v1, such as https://mimir.example.com/prometheus. No default. "
         "User and password in it are taken out and used as basic_auth."

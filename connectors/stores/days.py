@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forecaster.errors import StoreError
+from forecaster.errors import HistoryAtOtherStep
 from forecaster.series import Floats, Series, Signal, Window
 from forecaster.units import DAY_S, ceil_to, epoch_s
 
@@ -59,10 +59,10 @@ def joined(days: Mapping[int, Day], signal: Signal, window: Window, step_s: int)
     return Series(signal=signal, start=ceil_to(window.start, step_s), step_s=step_s, mean=mean, peak=peak)
 
 
-def other_step(workload: str, signal: Signal, step_s: int, *, kept: Iterable[int]) -> StoreError:
+def other_step(workload: str, signal: Signal, step_s: int, *, kept: Iterable[int]) -> HistoryAtOtherStep:
     """The refusal to read history at a step at which none was kept."""
     steps = " and ".join(f"{step} s" for step in kept)
-    return StoreError(
+    return HistoryAtOtherStep(
         f"the {signal} history of {workload} is kept in steps of {steps}, not of {step_s} s: set the step back, or start a new store"
     )
 

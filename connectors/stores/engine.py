@@ -21,11 +21,11 @@ _SILENT_MS = 30_000
 _WRITES = "forecaster_writes"
 
 _UNREADABLE = (
-    "store.url cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
+    "store cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
 )
 
 _SQLITE_REMEDIES = {
-    "SQLITE_NOTADB": "is not a SQLite database: name another file in store.url",
+    "SQLITE_NOTADB": "is not a SQLite database: name another file in store",
     "SQLITE_CORRUPT": "is damaged: restore it from a backup",
     "SQLITE_READONLY": "cannot be written by this user: grant write access to the file and its directory",
     "SQLITE_CANTOPEN": "cannot be opened by this user: grant read and write access to the file and its directory",
@@ -36,17 +36,17 @@ _SQLITE_REMEDIES = {
 }
 
 _POSTGRES_REMEDIES = {  # what the server says in its own words, since a refused connection carries no code
-    "password authentication failed": "refuses the user or password: correct them in store.url",
-    "no password supplied": "asks for a password: add it to store.url",
+    "password authentication failed": "refuses the user or password: correct them in store",
+    "no password supplied": "asks for a password: add it to store",
     r"no pg_hba\.conf entry": "admits no such user from this host: add it to pg_hba.conf",
-    '(database|role) ".*" does not exist': "lacks the database or the role: create it, or correct store.url",
+    '(database|role) ".*" does not exist': "lacks the database or the role: create it, or correct store",
     "too many clients": "has no connection left: raise max_connections, or try again",
-    "Connection refused": "cannot be reached: start PostgreSQL, or correct the host and port in store.url",
-    "could not translate host name": "cannot be reached: correct the host in store.url",
-    "failed to resolve host": "cannot be reached: correct the host in store.url",
+    "Connection refused": "cannot be reached: start PostgreSQL, or correct the host and port in store",
+    "could not translate host name": "cannot be reached: correct the host in store",
+    "failed to resolve host": "cannot be reached: correct the host in store",
     "timeout expired": "does not answer: check the host, the port and the firewall between",
-    "permission denied": "forbids this to the user: grant it, or name another user in store.url",
-    "read-only transaction": "is a read-only standby: name the primary in store.url",
+    "permission denied": "forbids this to the user: grant it, or name another user in store",
+    "read-only transaction": "is a read-only standby: name the primary in store",
     "No space left on device": "has a full disk: free some space, nothing was half written",
 }
 
@@ -62,10 +62,10 @@ def parse(url: str) -> URL:
             raise ConfigRejected(_UNREADABLE)
         return parsed.set(drivername="postgresql+psycopg")
     if parsed.drivername != "sqlite":
-        msg = f"store.url must begin with memory:, sqlite:/// or postgresql://, got {parsed.drivername}:"
+        msg = f"store must begin with memory:, sqlite:/// or postgresql://, got {parsed.drivername}:"
         raise ConfigRejected(msg)
     if not parsed.database or parsed.query:
-        msg = "store.url must name a file and no options: write sqlite:///PATH, or memory: for a store that forgets"
+        msg = "store must name a file and no options: write sqlite:///PATH, or memory: for a store that forgets"
         raise ConfigRejected(msg)
     return parsed
 
@@ -104,10 +104,10 @@ def where(url: URL) -> str:
 def _sqlite(url: URL) -> Engine:
     path = Path(str(url.database))
     if not path.parent.is_dir():
-        msg = f"the directory {path.parent} of the store {path} does not exist: create it, or correct store.url"
+        msg = f"the directory {path.parent} of the store {path} does not exist: create it, or correct store"
         raise StoreError(msg)
     if path.is_dir():
-        msg = f"the store {path} is a directory: name a file in store.url"
+        msg = f"the store {path} is a directory: name a file in store"
         raise StoreError(msg)
     engine = create_engine(url, connect_args={"timeout": BUSY_S})
     event.listen(engine, "connect", _configure_sqlite)

@@ -13,7 +13,7 @@ from forecaster.series import Floats
 
 _LEAST_OFFSET, _MOST_OFFSET = 0.02, 1.0
 _SIGMA_OF_STEP = 0.886  # sqrt(pi) / 2: the mean size of a difference of two Gaussians is 1.128 sigma
-_HUGE_RATIO = 1_000.0  # times the largest load ever measured is no traffic but a model that diverged
+_HUGE_RATIO = 10.0  # times the largest load ever measured is no median of tomorrow but a model that diverged
 _CEILING_RATIO = 3.0
 _MEASURED_RATIO = 0.8  # of a window or a day must be measured before its maximum is believed
 
@@ -94,7 +94,7 @@ def hindcasts(paths: Paths, history: History, model: str) -> Hindcasts:
     largest = float(np.nanmax(history.days))
     most = _HUGE_RATIO * largest
     if not (median[0] <= most).all():
-        msg = f"{model} drew a path for {history.name} that is not finite or above {most:g}, a thousand times all that was measured"
+        msg = f"{model} drew a path for {history.name} that is not finite or above {most:g}, ten times all that was measured"
         raise ModelFailed(msg)
     line, per_day = history.line, history.clock.per_day
     actual = np.full((len(median) - 1, median.shape[1]), np.nan)

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from connectors.sources.registry import OpenedSource
-from forecaster.errors import SourceError, StoreError
+from forecaster.errors import HistoryAtOtherStep, SourceError, StoreError
 from forecaster.models.catalogue import model
 from forecaster.ports import Query, Store
 from forecaster.series import LOAD_SIGNALS, Window
@@ -54,7 +54,7 @@ def _history(section: WorkloadSection, query: Query, forecast: ForecastSection, 
     where = f"{section.name}: {query.signal}"
     try:
         days = max(_kept_days(section, query, forecast, past), _days_back(query, forecast, past))
-    except (SourceError, StoreError) as error:
+    except (SourceError, StoreError, HistoryAtOtherStep) as error:
         return Finding(what="history", where=where, state=State.FAILED, sentence=str(error))
     state, sentence = _judged(days, forecast)
     return Finding(what="history", where=where, state=state, sentence=sentence)

@@ -27,7 +27,7 @@ Now = Annotated[
 OutputFormat = Annotated[Output, typer.Option("--output", "-o", help="How the data is printed.")]
 Json = Annotated[bool, typer.Option("--json", help="Short for --output json.")]
 WorkloadName = Annotated[str, typer.Argument(metavar="WORKLOAD", help="The workload's name.")]
-AnyWorkload = Annotated[str | None, typer.Argument(metavar="[WORKLOAD]", help="One workload. Default: all of them.")]
+AnyWorkload = Annotated[str | None, typer.Argument(metavar="WORKLOAD", help="One workload. Default: all of them.")]
 Reason = Annotated[str, typer.Option("--reason", "-m", metavar="TEXT", help="Why; it is kept with your name.")]
 Author = Annotated[str | None, typer.Option("--author", metavar="NAME", help="Who says so. Default: the user who runs the command.")]
 Until = Annotated[

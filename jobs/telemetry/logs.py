@@ -8,18 +8,21 @@ import structlog
 from jobs.config.document import LogSection
 
 _LIBRARIES = "forecaster.libraries"
+_RETRY = "stamina.retry_scheduled"
 
 
 def start_logging(section: LogSection) -> None:
     """Log to stderr: lines for people on a terminal, JSON for collectors elsewhere, unless the section says which.
 
     Libraries are heard from `warning` on, whatever the level, and never at `debug`: their lines may quote headers and addresses.
+    A retry is nobody's news: one that helps changed nothing, and one that does not ends in a failure that is told.
     """
     level = logging.getLevelNamesMapping()[section.level.upper()]
     people = section.format == "console" or (section.format == "auto" and sys.stderr.isatty())
     renderer = structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty()) if people else structlog.processors.JSONRenderer()
     structlog.configure(
         processors=[
+            _without_retries,
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
@@ -36,6 +39,12 @@ def start_logging(section: LogSection) -> None:
 def _stderr_logger(*_: object) -> structlog.PrintLogger:
     """A logger on today's stderr: it may have been redirected since logging was started."""
     return structlog.PrintLogger(sys.stderr)
+
+
+def _without_retries(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    if event["event"] == _RETRY:
+        raise structlog.DropEvent
+    return event
 
 
 def _hear_libraries(level: int) -> None:

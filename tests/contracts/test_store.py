@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from forecaster.decision import RulingKind
-from forecaster.errors import StoreError
+from forecaster.errors import HistoryAtOtherStep
 from forecaster.forecast import State
 from forecaster.ports import Store
 from forecaster.series import Signal
@@ -89,7 +89,7 @@ def test_workloads_and_signals_do_not_mix(any_store: Store) -> None:
 
 def test_history_kept_at_another_step_only_is_refused_with_both_steps_and_the_remedy(any_store: Store) -> None:
     any_store.append_history("chat", series([1], step_s=60))
-    with pytest.raises(StoreError) as refused:
+    with pytest.raises(HistoryAtOtherStep) as refused:
         any_store.history("chat", Signal.RPM, DAY, 300)
     assert str(refused.value) == ("the rpm history of chat is kept in steps of 60 s, not of 300 s: set the step back, or start a new store")
 

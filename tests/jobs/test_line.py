@@ -76,6 +76,18 @@ def test_one_broken_workload_never_stops_another(world: World) -> None:
     assert [bool(cycle.problems) for cycle in cycles] == [True, True, False]
 
 
+def test_a_workload_whose_step_was_changed_is_told_and_stops_no_other(world: World) -> None:
+    world.workload("chat")
+    world.workload("code")
+    drafted(world)
+    workloads = world.config["workloads"]
+    assert isinstance(workloads, list)
+    workloads[0]["step"] = "15m"
+    chat, code = drafted(world)
+    assert "kept in steps of 300 s, not of 900 s" in chat.problems[0]
+    assert code.plans
+
+
 def test_k21_a_restart_in_mid_day_gives_the_same_floor(world: World) -> None:
     world.workload("chat")
     drafted(world)

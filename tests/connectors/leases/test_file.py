@@ -67,6 +67,6 @@ def test_the_lock_lies_beside_the_database_and_never_outside_of_its_directory(tm
 
 @pytest.mark.parametrize("url", ["mysql://root:secret@db/x", "sqlite://", "sqlite:///", "forecaster.db"])
 def test_an_address_that_no_lease_fits_is_refused_without_quoting_it(url: str) -> None:
-    with pytest.raises(ConfigRejected, match=r"store\.url must begin with memory:, sqlite:/// or postgresql://") as refused:
+    with pytest.raises(ConfigRejected, match=r"store must begin with memory:, sqlite:/// or postgresql://") as refused:
         open_lease(url, "apply")
     assert "secret" not in str(refused.value)

@@ -51,5 +51,5 @@ def test_a_server_that_is_not_there_is_named_with_the_remedy_and_without_the_pas
     with pytest.raises(StoreError, match=re.escape(f'"127.0.0.1", port {port} failed: Connection refused')) as refused:
         lease.try_acquire()
     assert str(refused.value).startswith("the lease apply cannot be taken in PostgreSQL (")
-    assert str(refused.value).endswith("): start it, or correct store.url")
+    assert str(refused.value).endswith("): start it, or correct store")
     assert "secret" not in str(refused.value)

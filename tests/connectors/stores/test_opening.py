@@ -28,9 +28,9 @@ pytest_plugins = ("tests.postgres",)
 
 NOBODY = 65534
 
-NO_FILE = "store.url must name a file and no options: write sqlite:///PATH, or memory: for a store that forgets"
+NO_FILE = "store must name a file and no options: write sqlite:///PATH, or memory: for a store that forgets"
 UNREADABLE = (
-    "store.url cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
+    "store cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
 )
 
 
@@ -112,8 +112,8 @@ def test_a_server_that_ended_our_sessions_costs_nobody_an_error(postgres: "Postg
 @pytest.mark.parametrize(
     ("url", "sentence"),
     [
-        ("mysql://root:secret@db/x", "store.url must begin with memory:, sqlite:/// or postgresql://, got mysql:"),
-        ("sqlite+aiosqlite:///secret", "store.url must begin with memory:, sqlite:/// or postgresql://, got sqlite+aiosqlite:"),
+        ("mysql://root:secret@db/x", "store must begin with memory:, sqlite:/// or postgresql://, got mysql:"),
+        ("sqlite+aiosqlite:///secret", "store must begin with memory:, sqlite:/// or postgresql://, got sqlite+aiosqlite:"),
         ("sqlite://", NO_FILE),
         ("sqlite:///secret.db?mode=ro", NO_FILE),
         ("secret.db", UNREADABLE),
@@ -136,19 +136,19 @@ def _refusal(url: str) -> str:
 
 def test_a_missing_directory_is_named(tmp_path: Path) -> None:
     path = tmp_path / "gone" / "forecaster.db"
-    said = f"the directory {path.parent} of the store {path} does not exist: create it, or correct store.url"
+    said = f"the directory {path.parent} of the store {path} does not exist: create it, or correct store"
     assert _refusal(f"sqlite:///{path}") == said
     assert not path.parent.exists()
 
 
 def test_a_directory_is_no_store(tmp_path: Path) -> None:
-    assert _refusal(f"sqlite:///{tmp_path}") == f"the store {tmp_path} is a directory: name a file in store.url"
+    assert _refusal(f"sqlite:///{tmp_path}") == f"the store {tmp_path} is a directory: name a file in store"
 
 
 def test_a_file_that_is_not_a_database_is_named_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "notes.txt"
     path.write_text("not a database at all\n" * 100)
-    assert _refusal(f"sqlite:///{path}") == f"the store sqlite:///{path} is not a SQLite database: name another file in store.url"
+    assert _refusal(f"sqlite:///{path}") == f"the store sqlite:///{path} is not a SQLite database: name another file in store"
     assert path.read_text() == "not a database at all\n" * 100
 
 
@@ -193,7 +193,7 @@ def test_a_postgresql_that_was_never_migrated_asks_for_it(postgres_url: str) -> 
 def test_a_postgresql_that_is_not_there_is_named(postgres_url: str) -> None:
     url = f"postgresql://ada:secret@127.0.0.1:{free_port()}/forecaster"
     shown = url.replace("secret", "***")
-    said = f"the store {shown} cannot be reached: start PostgreSQL, or correct the host and port in store.url"
+    said = f"the store {shown} cannot be reached: start PostgreSQL, or correct the host and port in store"
     assert _refusal(url) == said
     assert postgres_url != url
 
@@ -201,14 +201,14 @@ def test_a_postgresql_that_is_not_there_is_named(postgres_url: str) -> None:
 def test_a_wrong_password_is_named_and_not_shown(postgres: "Postgres", postgres_url: str) -> None:
     wrong = postgres_url.replace(":right@", ":secret@")
     said = _refusal(wrong)
-    assert said.endswith(" refuses the user or password: correct them in store.url")
+    assert said.endswith(" refuses the user or password: correct them in store")
     assert "secret" not in said
     assert str(postgres.port) in said
 
 
 def test_a_database_that_was_never_created_is_named(postgres: "Postgres") -> None:
-    assert _refusal(postgres.url("gone")).endswith("/gone lacks the database or the role: create it, or correct store.url")
+    assert _refusal(postgres.url("gone")).endswith("/gone lacks the database or the role: create it, or correct store")
 
 
 def test_a_host_that_nobody_knows_is_named() -> None:
-    assert _refusal("postgresql://ada@db.invalid/x").endswith("cannot be reached: correct the host in store.url")
+    assert _refusal("postgresql://ada@db.invalid/x").endswith("cannot be reached: correct the host in store")
