@@ -12,8 +12,8 @@ from forecaster.series import Window
 from forecaster.units import iso
 from jobs.clock import SystemClock
 from jobs.forecast import forecast_fleet
-from tests.jobs.daemon_process import daemon
-from tests.jobs.world import World, daily_rpm, write_trace
+from tests.jobs.daemon_process import daemon, load_to
+from tests.jobs.world import World, write_trace
 from tests.loopback_prometheus import Reply, failure, loopback_prometheus
 
 POOL = {"workload": "chat", "pool": "gpu"}
@@ -24,7 +24,7 @@ HPA = {**POOL, "target": "kubernetes-hpa:serving/chat"}
 def now(world: World) -> datetime:
     """The present, which the load reaches; one workload, a daemon that applies every 5 seconds, and a free port for its pages."""
     now = SystemClock().now().replace(microsecond=0)
-    write_trace(world.folder / "load.csv", daily_rpm(now, days=8, ahead=timedelta(hours=1)))
+    write_trace(world.folder / "load.csv", load_to(now))
     world.config |= {"apply": {"every": "5s", "workers": 4}, "daemon": {"port": 0}}
     world.workload("chat")
     return now
@@ -45,7 +45,7 @@ def write_config(world: World) -> None:
 def test_it_forecasts_and_applies_at_once_shows_both_and_ends_at_sigterm(world: World) -> None:
     with daemon(world.path) as running:
         running.until("forecaster_planned_floor_replicas", 0, **POOL)
-        assert running.metric("forecaster_object_floor_replicas", **HPA) == world.floor("chat") > 2
+        running.eventually(lambda: running.metric("forecaster_object_floor_replicas", **HPA) == world.floor("chat") >= 6)
         status, body = running.health()
         assert (status, body["ok"]) == (200, True)
         assert 0 <= body["last_apply_age_s"] < 60
@@ -55,7 +55,7 @@ def test_it_forecasts_and_applies_at_once_shows_both_and_ends_at_sigterm(world: 
     assert world.api.annotations("serving", "chat")["forecaster/valid-until"] == iso(plan.valid_until)
     events = [line["event"] for line in running.lines]
     assert (events[0], events[-1]) == ("serve", "stop")
-    assert set(events) == {"serve", "start", "forecast", "apply", "stop"}
+    assert {"start", "forecast", "apply"} < set(events)
 
 
 def test_a_run_that_hangs_is_given_up_at_sigterm(world: World) -> None:
@@ -130,8 +130,7 @@ def test_k45_a_second_daemon_on_the_store_makes_no_second_plan(world: World) -> 
             second.says("the next forecast is due then")
             second.until("forecaster_planned_floor_replicas", 0, **POOL)
             assert second.metric("forecaster_runs_total", verb="forecast", outcome="done") == 0
-            floors = [of.metric("forecaster_floor_replicas", **HPA) for of in (first, second)]
-            assert floors == [world.floor("chat")] * 2
+            second.eventually(lambda: {of.metric("forecaster_floor_replicas", **HPA) for of in (first, second)} == {world.floor("chat")})
             second.stop()
         first.stop()
     assert len(plans(world)) == 1
@@ -154,7 +153,7 @@ def test_l33_killed_at_any_instant_the_next_start_makes_up_for_it(world: World) 
             assert running.ended() == -signal.SIGKILL
     with daemon(world.path) as running:
         running.until("forecaster_planned_floor_replicas", 0, **POOL)
-        assert running.metric("forecaster_object_floor_replicas", **HPA) == world.floor("chat") > 2
+        running.eventually(lambda: running.metric("forecaster_object_floor_replicas", **HPA) == world.floor("chat") >= 6)
         running.stop()
 
 

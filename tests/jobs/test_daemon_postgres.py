@@ -1,14 +1,12 @@
 """The daemon on PostgreSQL: leases between machines, and a database that goes away."""
 
-from datetime import timedelta
-
 import pytest
 
 from connectors.leases.opening import open_lease
 from connectors.stores.migrate import migrate
 from jobs.clock import SystemClock
-from tests.jobs.daemon_process import daemon
-from tests.jobs.world import World, daily_rpm, write_trace
+from tests.jobs.daemon_process import daemon, load_to
+from tests.jobs.world import World, write_trace
 from tests.postgres import Postgres
 
 pytest_plugins = ("tests.postgres",)
@@ -18,7 +16,7 @@ pytest_plugins = ("tests.postgres",)
 def on_postgres(world: World, postgres_url: str) -> World:
     """One workload with load up to now, and a migrated database."""
     migrate(postgres_url)
-    write_trace(world.folder / "load.csv", daily_rpm(SystemClock().now(), days=8, ahead=timedelta(hours=1)))
+    write_trace(world.folder / "load.csv", load_to(SystemClock().now()))
     world.config |= {"store": postgres_url, "apply": {"every": "5s"}, "daemon": {"port": 0}}
     world.workload("chat")
     return world
