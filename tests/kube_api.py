@@ -70,8 +70,7 @@ class KubeApi:
         self._faults: list[Fault] = []
         self._forbidden: set[tuple[str, str]] = set()
         self._closing = threading.Event()
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     def __enter__(self) -> Self:
@@ -248,6 +247,13 @@ class KubeApi:
             "metadata": metadata,
             "items": items[first : first + most],
         }
+
+
+class _Server(ThreadingHTTPServer):
+    """As many connections may wait as workers ask at once; the library's 5 are reset beyond."""
+
+    daemon_threads = True
+    request_queue_size = 256
 
 
 def _present(fields: Json) -> Json:
