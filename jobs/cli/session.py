@@ -60,7 +60,7 @@ def session(config: Path | None, now: str | None = None, *, rehearse: Rehearse =
     """Read the configuration, start the log, open the fleet; close it at the end. Raises ConfigRejected or StoreError."""
     path = config_path(config).resolve()
     document = read_config(path)
-    start_logging(document.log.model_copy(update={"level": "error"}))  # what a command does and what fails it says itself
+    start_logging(document.log.model_copy(update={"level": "warning"}))  # what a command does stands on its stdout
     clock = SystemClock() if now is None else FixedClock(instant(now))
     with ExitStack() as closing:
         fleet = closing.enter_context(open_fleet(document, path.parent, rehearse=rehearse))
