@@ -103,11 +103,14 @@ class Runs:
         return _ended(f"floors decided: {done}, written: {written}", [f for cycle in cycles for f in cycle.failures], done)
 
     def _forecast(self, opened: OpenFleet, now: datetime) -> tuple[Outcome, str] | None:
-        if not self._forecast_is_due(opened, now):
+        planned_at = self._forecast_at if opened.workloads <= self._forecast_for else None
+        if not is_due(planned_at, opened.changed_at, opened.config.forecast.every, now):
             return None
         with _alone(opened, Half.FORECAST) as ours:
             if not ours:
                 return _skipped(Half.FORECAST)
+            if self._made_by_others(opened, now):
+                return None
             try:
                 drafts = forecast_fleet(opened.fleet, now)
             except StoreError:
@@ -121,20 +124,17 @@ class Runs:
         plans, waiting = sum(len(draft.plans) for draft in drafts), sum(len(draft.waiting) for draft in drafts)
         return _ended(f"plans made: {plans}, awaiting approval: {waiting}", [f for draft in drafts for f in draft.failures], plans)
 
-    def _forecast_is_due(self, opened: OpenFleet, now: datetime) -> bool:
-        """By what this process did, and only then by what the store says of others and of the time before the start."""
+    def _made_by_others(self, opened: OpenFleet, now: datetime) -> bool:
+        """Whether the store has plans that are young enough, of another process or of the time before the start."""
         every_s = opened.config.forecast.every
-        ours = self._forecast_at if opened.workloads <= self._forecast_for else None
-        if not is_due(ours, opened.changed_at, every_s, now):
-            return False
         found = last_planned(opened.fleet, now, every_s)
         if found is None or is_due(found, opened.changed_at, every_s, now):
-            return True
+            return False
         self._remember(opened, found)
         self._diary.found(Half.FORECAST, found)
         self._metrics.record_success(Half.FORECAST, found)
         log.info("forecast", sentence=f"the plans of {iso(found)} are younger than {every_s / 60:g} min: the next forecast is due then")
-        return False
+        return True
 
     def _remember(self, opened: OpenFleet, at: datetime) -> None:
         self._forecast_at, self._forecast_for = at, opened.workloads

@@ -5,7 +5,6 @@ import structlog
 from forecaster.decision import Action, CycleRecord
 from forecaster.reasons import Code
 from forecaster.units import iso
-from forecaster.workload import Mode
 from jobs.apply import Cycle
 from jobs.failure import Failure
 from jobs.forecast import Draft
@@ -57,8 +56,9 @@ class News:
         key = (decision.workload, decision.pool, decision.target)
         names = dict(zip(("workload", "pool", "target"), key, strict=True))
         acted_otherwise = self._actions.get(key, decision.action) is not decision.action
-        moved = record.applied is not None and record.applied.before != record.applied.after
-        if decision.floor != decision.last or acted_otherwise or (moved and record.mode is not Mode.OBSERVE):
+        applied = record.applied
+        moved = applied is not None and applied.written and applied.before != applied.after
+        if decision.floor != decision.last or acted_otherwise or moved:
             log.info("apply", **names, floor=decision.floor, mode=record.mode.value, sentence=record.sentence)
         alerts, before = frozenset(reason.code for reason in decision.alerts), self._alerts.get(key, frozenset())
         for reason in decision.alerts:

@@ -59,6 +59,17 @@ def test_in_mode_observe_the_would_be_change_is_told_once(world: World, told: Lo
     assert sentences(told, "info") == []
 
 
+def test_a_recording_target_that_never_moves_is_not_told_at_every_tick(world: World, told: LogCapture) -> None:
+    world.workload("chat")
+    news = News()
+    with world.fleet(rehearse="all") as fleet:
+        forecast_fleet(fleet, NOW)
+        news.tell_cycles(apply_fleet(fleet, NOW))
+        assert len(sentences(told, "info")) == 1
+        news.tell_cycles(apply_fleet(fleet, NOW + MINUTE / 6))
+    assert sentences(told, "info") == []
+
+
 def test_an_alert_is_a_warning_once_and_its_end_a_line(world: World, told: LogCapture) -> None:
     world.workload("chat")
     news = News()
