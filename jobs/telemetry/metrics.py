@@ -21,6 +21,7 @@ KNOWN_FAILURES = (
     ("forecast", "NotEnoughHistory"),
     ("forecast", "ModelFailed"),
     ("forecast", "StateIncompatible"),
+    ("forecast", "HistoryAtOtherStep"),
     ("forecast", "StoreError"),
     ("plan", Code.NO_CAPACITY.value),
     ("apply", "TargetMissing"),
