@@ -3,14 +3,18 @@
 An error is the log of (actual + offset) / (predicted + offset) at one origin and one step ahead. With location m_i and scale s_i of the
 errors around the time of day of step i, the score z = (error - m_i) / s_i has one distribution for the whole day, and
 
-    quantile_i(p) = m_i + s_i x (z(1/2) + (z(p') - z(1/2)) x sqrt(1 + 1/n)),   p' = p (N + 1) / N for p > 1/2, mirrored below
+    quantile_i(p) = m_i + s_i x (z(1/2) + (z(p') - z(1/2)) x (1 + r (t(p) / g(p) - 1)) x sqrt(1 + a / n))
+    p' = 1/2 + (p - 1/2) (N + 1) / N
 
-where z(.) are weighted quantiles of the scores, N is their number and n the number of days behind them. Consequences: a busy hour gets
-the spread of busy hours; with few steps a day, high levels move to the largest score seen; with few days everything is wider.
+where z(.) are weighted quantiles of the N scores, n the days behind them, a the days ahead, r the share of the scores' variance that
+whole days have in common, t and g the quantiles of Student's distribution with n - 1 degrees of freedom and of the normal one.
+Consequences: a busy hour gets the spread of busy hours; with few steps a day, high levels move to the largest score seen; where days
+err as a whole, n days count as n errors; with few days, and further ahead, everything is wider.
 
 Sources: locally weighted split conformal, Lei et al. 2018 (JASA 113) and Romano et al. 2019 (Conformalized quantile regression); the
 (N + 1) rule, Vovk et al. 2005 (Algorithmic learning in a random world); weights by recency, Barber et al. 2023 (Conformal prediction
-beyond exchangeability); sqrt(1 + 1/n), the predictive spread of a mean of n days.
+beyond exchangeability); t and sqrt(1 + 1 / n), the prediction interval of a normal sample; a / n, since forecasts a days ahead from
+successive days share all but one of their days.
 """
 
 from dataclasses import dataclass, field
@@ -50,14 +54,24 @@ class _Scores:
     origins: NDArray[np.int64] = field(repr=False)
     days: float
 
-    def quantiles(self, levels: Floats, wider: Floats) -> Floats:
-        """The quantiles z(1/2) + (z(p') - z(1/2)) x wider."""
+    def quantiles(self, levels: Floats, ahead: NDArray[np.int64]) -> Floats:
+        """The widened quantiles for steps so many days ahead, shape (levels, steps)."""
         below = np.cumsum(self.weights)
         share = (below - self.weights / 2) / below[-1]
         count = self.values.size
         quantiles = np.interp(0.5 + (levels - 0.5) * (count + 1) / count, share, self.values)
         centre = np.interp(0.5, share, self.values)
-        return np.asarray(centre + (quantiles - centre)[:, None] * wider)
+        tails = 1 + self.together * (_student_ratio(levels, self.days - 1) - 1)
+        return np.asarray(centre + ((quantiles - centre) * tails)[:, None] * np.sqrt(1 + ahead / self.days))
+
+    @property
+    def together(self) -> float:
+        """The share of the scores' variance that whole days have in common, between 0 and 1."""
+        weight = np.bincount(self.origins, self.weights)
+        means = np.bincount(self.origins, self.weights * self.values) / np.maximum(weight, _TINY)
+        mean = float(weight @ means) / float(weight.sum())
+        total = float(self.weights @ (self.values - mean) ** 2)
+        return min(1.0, float(weight @ (means - mean) ** 2) / total) if total > 0 else 0.0
 
     def coverage(self, levels: Floats) -> Floats:
         """The share of scores at or below the quantiles that the other origins give, shape (levels,)."""
@@ -67,7 +81,7 @@ class _Scores:
             rest = _Scores(
                 values=self.values[others], weights=self.weights[others], origins=self.origins[others], days=max(1.0, self.days - 1)
             )
-            covered += np.searchsorted(self.values[~others], rest.quantiles(levels, np.sqrt(1 + 1 / rest.days))[:, 0], side="right")
+            covered += np.searchsorted(self.values[~others], rest.quantiles(levels, np.ones(1, dtype=np.int64))[:, 0], side="right")
         return covered / self.values.size
 
 
@@ -88,7 +102,7 @@ def spread(errors: Floats, per_day: int, levels: tuple[float, ...]) -> Spread:
     ordered = _Scores(values=scores[order], weights=weights[known][order], origins=np.nonzero(known)[0][order], days=days)
     scale = np.exp((days * np.log(size) + _SIGMA_DAYS * np.log(_SIGMA * _MEAN_SIZE)) / (days + _SIGMA_DAYS))
     ahead = 1 + np.arange(location.size) // per_day
-    quantiles = location + scale * ordered.quantiles(wanted, np.sqrt(1 + ahead / days))
+    quantiles = location + scale * ordered.quantiles(wanted, ahead)
     if known.any(axis=1).sum() < _COVERAGE_ORIGINS:
         return Spread(quantiles=quantiles, coverage=(None,) * len(levels))
     return Spread(quantiles=quantiles, coverage=tuple(float(share) for share in ordered.coverage(wanted)))
@@ -155,7 +169,7 @@ def _peak_quantiles(errors: Floats, weights: Floats, common: _Moments, levels: F
     share = np.cumsum(weights[order]) - weights[order] / 2
     empirical = np.interp(levels, share / weights.sum(), scores)
     trust = days / (days + _PEAK_EMPIRICAL_DAYS)
-    mixed = trust * empirical + (1 - trust) * _student(levels, max(_LEAST_FREEDOM, days - 1))
+    mixed = trust * empirical + (1 - trust) * _student(levels, days - 1)
     return np.asarray(own.location + own.sigma * mixed * np.sqrt(1 + ahead / days))
 
 
@@ -194,9 +208,14 @@ def _normal(levels: Floats) -> Floats:
 
 
 def _student(levels: Floats, freedom: float) -> Floats:
-    """Student's quantiles by the expansion in 1 / freedom of Abramowitz and Stegun 26.7.5; within 1 % from 4 degrees on up to P99."""
-    z = _normal(levels)
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return np.asarray(z + first / freedom + second / freedom**2 + third / freedom**3)
+    return _normal(levels) * _student_ratio(levels, freedom)
+
+
+def _student_ratio(levels: Floats, freedom: float) -> Floats:
+    """Student's quantiles over the normal ones, from 4 degrees of freedom on: Abramowitz and Stegun 26.7.5, within 1 % up to P99."""
+    square = _normal(levels) ** 2
+    n = max(_LEAST_FREEDOM, freedom)
+    first = (square + 1) / 4
+    second = (5 * square**2 + 16 * square + 3) / 96
+    third = (3 * square**3 + 19 * square**2 + 17 * square - 15) / 384
+    return np.asarray(1 + first / n + second / n**2 + third / n**3)
