@@ -26,7 +26,7 @@ from forecaster.workload import Policy
 
 _PEAK_REPLICAS = 30
 _PEAK_LEVEL = 0.999
-_FLOORS_AT, _REPLAY_AT, _COMPARE_AT = 0.4, 0.7, 0.8  # shares of the work done
+_LIVE_AT, _FLOORS_AT, _REPLAY_AT, _COMPARE_AT = 0.2, 0.35, 0.75, 0.85  # shares of the work done, by its time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -68,7 +68,7 @@ def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progres
     trial = Trial(minutes=minutes, start=first, end=minutes.end, fleet=fleet, late_limit_ratio=settings.late_limit_ratio)
     issued = _forecasts(series, (*early_origins(series, first), *origins(first, trace.end)), settings, progress)
     line = line_of(policy, fleet.replica_rpm, settings.lead_time_s)
-    progress(_FLOORS_AT, "live load")
+    progress(_LIVE_AT, "live load")
     days = line.days(issued, series)
     candidates = _candidates(line, days, settings, progress)
     progress(_REPLAY_AT, "operating point")
@@ -106,7 +106,7 @@ def replica_rpm(minutes: MinuteLoad, first: datetime) -> float:
 def _forecasts(series: Series, origins: tuple[datetime, ...], settings: Settings, progress: Progress) -> tuple[Forecast, ...]:
     issued = []
     for i, origin in enumerate(origins):
-        progress(_FLOORS_AT * i / len(origins), f"forecast for {origin:%Y-%m-%d}")
+        progress(_LIVE_AT * i / len(origins), f"forecast for {origin:%Y-%m-%d}")
         issued.append(forecast_at(series, origin, settings))
     return tuple(issued)
 

@@ -107,10 +107,6 @@ class Policies:
     def __len__(self) -> int:
         return int(self.targets.size)
 
-    def with_targets(self, targets: Floats) -> Self:
-        """The same floors under other autoscalers: one target a row."""
-        return replace(self, targets=targets)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
