@@ -17,7 +17,7 @@ beyond exchangeability); t and sqrt(1 + 1 / n), the prediction interval of a nor
 successive days share all but one of their days.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 
 import numpy as np
@@ -38,21 +38,17 @@ _TINY = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Spread:
-    """Log errors to expect: quantiles (levels, n), and per level the share of past errors below it, each day judged by the others."""
-
-    quantiles: Floats = field(repr=False)
-    coverage: tuple[float | None, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Scores:
-    """Scores in ascending order, their weights, the origin that each comes from, and the number of days behind them all."""
+    """Scores in ascending order, their weights, the origin that each comes from, and the number of days behind them all.
+
+    together: the share of their variance that whole days have in common, between 0 and 1.
+    """
 
     values: Floats = field(repr=False)
     weights: Floats = field(repr=False)
     origins: NDArray[np.int64] = field(repr=False)
     days: float
+    together: float
 
     def quantiles(self, levels: Floats, ahead: NDArray[np.int64]) -> Floats:
         """The widened quantiles for steps so many days ahead, shape (levels, steps)."""
@@ -64,48 +60,54 @@ class _Scores:
         tails = 1 + self.together * (_student_ratio(levels, self.days - 1) - 1)
         return np.asarray(centre + ((quantiles - centre) * tails)[:, None] * np.sqrt(1 + ahead / self.days))
 
-    @property
-    def together(self) -> float:
-        """The share of the scores' variance that whole days have in common, between 0 and 1."""
-        weight = np.bincount(self.origins, self.weights)
-        means = np.bincount(self.origins, self.weights * self.values) / np.maximum(weight, _TINY)
-        mean = float(weight @ means) / float(weight.sum())
-        total = float(self.weights @ (self.values - mean) ** 2)
-        return min(1.0, float(weight @ (means - mean) ** 2) / total) if total > 0 else 0.0
-
     def coverage(self, levels: Floats) -> Floats:
         """The share of scores at or below the quantiles that the other origins give, shape (levels,)."""
         covered = np.zeros(levels.size)
         for origin in np.unique(self.origins):
             others = self.origins != origin
-            rest = _Scores(
-                values=self.values[others], weights=self.weights[others], origins=self.origins[others], days=max(1.0, self.days - 1)
+            rest = replace(
+                self,
+                values=self.values[others],
+                weights=self.weights[others],
+                origins=self.origins[others],
+                days=max(1.0, self.days - 1),
             )
             covered += np.searchsorted(self.values[~others], rest.quantiles(levels, np.ones(1, dtype=np.int64))[:, 0], side="right")
         return covered / self.values.size
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Spread:
+    """Log errors to expect: quantiles (levels, n), and what they were learnt from, None = nothing."""
+
+    levels: tuple[float, ...]
+    quantiles: Floats = field(repr=False)
+    scores: _Scores | None = field(repr=False)
+
+    def coverage(self) -> tuple[float | None, ...]:
+        """Per level the share of past errors below it, each day judged by the others; None with fewer than 3 origins."""
+        if self.scores is None or np.unique(self.scores.origins).size < _COVERAGE_ORIGINS:
+            return (None,) * len(self.levels)
+        return tuple(float(share) for share in self.scores.coverage(np.array(self.levels)))
+
+
 def spread(errors: Floats, per_day: int, levels: tuple[float, ...]) -> Spread:
     """What errors of shape (origins, n), the newest origin first and NaN = unknown, say of the next n steps.
 
-    With no error at all the spread is that of a naive forecast. coverage is None with fewer than 3 origins.
+    With no error at all the spread is that of a naive forecast.
     """
     wanted = np.array(levels)
     known = ~np.isnan(errors)
     if not known.any():
         quantiles = np.repeat((_SIGMA * _normal(wanted))[:, None], errors.shape[1], axis=1)
-        return Spread(quantiles=quantiles, coverage=(None,) * len(levels))
+        return Spread(levels=levels, quantiles=quantiles, scores=None)
     weights = known * _recency(len(errors))[:, None]
     days = _effective(weights.max(axis=1))
     location, size = _local(np.where(known, errors, 0.0), weights, days, per_day)
-    order = np.argsort(scores := ((errors - location) / size)[known], kind="stable")
-    ordered = _Scores(values=scores[order], weights=weights[known][order], origins=np.nonzero(known)[0][order], days=days)
+    scores = _scores((errors - location) / size, weights, days)
     scale = np.exp((days * np.log(size) + _SIGMA_DAYS * np.log(_SIGMA * _MEAN_SIZE)) / (days + _SIGMA_DAYS))
     ahead = 1 + np.arange(location.size) // per_day
-    quantiles = location + scale * ordered.quantiles(wanted, ahead)
-    if known.any(axis=1).sum() < _COVERAGE_ORIGINS:
-        return Spread(quantiles=quantiles, coverage=(None,) * len(levels))
-    return Spread(quantiles=quantiles, coverage=tuple(float(share) for share in ordered.coverage(wanted)))
+    return Spread(levels=levels, quantiles=location + scale * scores.quantiles(wanted, ahead), scores=scores)
 
 
 def peak_spread(errors: Floats, levels: tuple[float, ...]) -> Floats:
@@ -130,6 +132,23 @@ def peak_spread(errors: Floats, levels: tuple[float, ...]) -> Floats:
 class _Moments:
     location: float
     sigma: float
+
+
+def _scores(scores: Floats, weights: Floats, days: float) -> _Scores:
+    """Scores (origins, n), NaN = unknown and of weight 0, in order."""
+    known = weights > 0
+    order = np.argsort(scores[known], kind="stable")
+    by_day = weights.sum(axis=1)
+    means = np.where(known, weights * scores, 0.0).sum(axis=1) / np.maximum(by_day, _TINY)
+    mean = by_day @ means / by_day.sum()
+    total = float(weights[known] @ (scores[known] - mean) ** 2)
+    return _Scores(
+        values=scores[known][order],
+        weights=weights[known][order],
+        origins=np.nonzero(known)[0][order],
+        days=days,
+        together=min(1.0, float(by_day @ (means - mean) ** 2) / total) if total > 0 else 0.0,
+    )
 
 
 def _local(errors: Floats, weights: Floats, days: float, per_day: int) -> tuple[Floats, Floats]:

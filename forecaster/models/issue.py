@@ -83,7 +83,7 @@ def _forecast(past: Hindcasts, notes: tuple[Reason, ...], history: History, requ
         daily_peaks=_daily_peaks(past, values, clock, request),
         model=request.model,
         trained_on=Window(start=horizon.start + timedelta(seconds=first_s), end=horizon.start),
-        coverage=expected.coverage,
+        coverage=expected.coverage(),
         notes=notes,
     )
 

@@ -75,8 +75,8 @@ def test_l16_when_errors_grow_the_quantiles_follow_within_a_week() -> None:
 
 
 def test_coverage_is_not_known_before_three_origins_and_near_the_level_later() -> None:
-    assert spread(errors_of(2, 24, 6), 24, LEVELS).coverage == (None,) * len(LEVELS)
-    coverage = [share for share in spread(errors_of(28, 24, 6), 24, LEVELS).coverage if share is not None]
+    assert spread(errors_of(2, 24, 6), 24, LEVELS).coverage() == (None,) * len(LEVELS)
+    coverage = [share for share in spread(errors_of(28, 24, 6), 24, LEVELS).coverage() if share is not None]
     np.testing.assert_allclose(coverage, LEVELS, atol=0.03)
 
 
