@@ -1,7 +1,7 @@
 """A whole backtest: rolling origins, the operating point, the floors, the replay, the scores."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
@@ -17,7 +17,7 @@ from forecaster.errors import TraceRejected
 from forecaster.forecast import Forecast
 from forecaster.series import Series
 from forecaster.simulate.fleet import Fleet, Ints, Outcome
-from forecaster.simulate.minutes import MinuteLoad, minute_load
+from forecaster.simulate.minutes import MinuteLoad, as_known_by_midnight, minute_load
 from forecaster.simulate.replay import clairvoyant_hours
 from forecaster.simulate.trial import Trial
 from forecaster.trace import Trace
@@ -72,7 +72,7 @@ def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progres
     days = line.days(issued, series)
     candidates = _candidates(line, days, settings, progress)
     progress(_REPLAY_AT, "operating point")
-    points = operating_points(trial, first, candidates, settings, policy.level)
+    points = operating_points(replace(trial, minutes=as_known_by_midnight(trace)), first, candidates, settings, policy.level)
     scored = len(points)
     floors = line.floors(days[-scored:], [point.level for point in points])
     progress(_COMPARE_AT, "the other policies")

@@ -73,3 +73,19 @@ def minute_load(trace: Trace) -> MinuteLoad:
     """The load of each minute of a trace; see `Trace.minute_load`. Raises ValueError when nothing was measured."""
     start, rpm = trace.minute_load()
     return MinuteLoad(start=start, rpm=rpm)
+
+
+def as_known_by_midnight(trace: Trace) -> MinuteLoad:
+    """The same load, but no minute rests on a bucket after its own UTC midnight: the day's last value holds until then.
+
+    For whoever chooses at midnight on the days before: interpolated load would tell what comes next. Raises as `minute_load`.
+    """
+    whole = minute_load(trace)
+    rpm, start_s = whole.rpm.copy(), epoch_s(whole.start)
+    measured = np.flatnonzero(~np.isnan(trace.counts))
+    stamps_s, values = epoch_s(trace.start) + trace.bucket_s * measured, trace.rpm[measured]
+    for midnight in range(-whole.first_minute() % _DAY_MIN, len(whole) + 1, _DAY_MIN):
+        last = int(np.searchsorted(stamps_s, start_s + midnight * MINUTE_S)) - 1
+        if last >= 0:
+            rpm[(stamps_s[last] - start_s) // MINUTE_S + 1 : midnight] = values[last]
+    return MinuteLoad(start=whole.start, rpm=rpm)

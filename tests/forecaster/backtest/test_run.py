@@ -60,6 +60,19 @@ def test_what_happens_after_an_instant_moves_no_floor_before_it(month: Trace, fo
     assert stormy.points[:7] == found.points[:7]
 
 
+@pytest.mark.parametrize("gap_steps", [0, 30], ids=["measured", "in an outage"])
+def test_what_happens_from_an_origin_on_moves_nothing_that_was_decided_at_it(month: Trace, gap_steps: int) -> None:
+    """Load between the stamps around midnight is a line to what comes next: the choice of the level must not see it."""
+    calm = month.counts.copy()
+    calm[20 * 48 - gap_steps : 20 * 48] = np.nan
+    stormy = calm.copy()
+    stormy[20 * 48 :] = 9e5
+    before, after = (backtest(replace(month, counts=counts), POLICY, SMALL) for counts in (calm, stormy))
+    assert before.points[:7] == after.points[:7]
+    assert np.array_equal(before.floors[: 6 * 48 + 1], after.floors[: 6 * 48 + 1])
+    assert np.array_equal(before.forecasts[6].values, after.forecasts[6].values)
+
+
 def test_the_level_is_one_of_the_candidates_and_the_target_stays(found: Backtest) -> None:
     assert {point.level for point in found.points} <= set(SMALL.levels)
     assert len({point.target for point in found.points}) == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from forecaster.simulate.fleet import Fleet
-from forecaster.simulate.minutes import MinuteLoad, minute_load
+from forecaster.simulate.minutes import MinuteLoad, as_known_by_midnight, minute_load
 from forecaster.simulate.trial import Trial
 from forecaster.trace import Trace
 
@@ -23,6 +23,24 @@ def test_load_is_linear_between_the_stamps_of_buckets_also_across_gaps() -> None
     minutes = minute_load(trace)
     assert minutes.rpm.tolist() == [10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 30, 30, 30, 30]
     assert minutes.end == trace.end
+
+
+def test_load_as_known_by_midnight_holds_the_last_value_of_the_day() -> None:
+    trace = Trace(start=START, bucket_s=1_800, counts=np.array([30.0, 60.0, 90.0, 900.0, 930.0]))
+    held, whole = as_known_by_midnight(trace).rpm, minute_load(trace).rpm
+    assert held[60:90].tolist() == [3.0] * 30
+    assert whole[89] > 29
+    assert np.array_equal(held[:61], whole[:61])
+    assert np.array_equal(held[90:], whole[90:])
+
+
+def test_load_as_known_by_midnight_holds_over_a_gap_of_days() -> None:
+    counts = np.full(4 * 24, 60.0)
+    counts[30:80] = np.nan
+    counts[80:] = 600.0
+    held = as_known_by_midnight(Trace(start=MIDNIGHT, bucket_s=3_600, counts=counts)).rpm
+    assert set(held[: 3 * 1_440].tolist()) == {1.0}
+    assert held[80 * 60] == 10
 
 
 def test_days_end_at_utc_midnights() -> None:
