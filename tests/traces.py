@@ -1,12 +1,10 @@
-"""Series to forecast: generated ones of known shape, and real ones where they are at hand."""
+"""Series to forecast: generated ones of known shape, and the real one that the product carries."""
 
 import gzip
-import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from forecaster.forecast import Horizon
 from forecaster.series import Floats, Panel, Series, Signal, panel_of
@@ -47,15 +45,6 @@ def horizon(*, start: datetime = MONDAY, step_s: int = 3_600, steps: int = 24, w
 def packaged_trace() -> Trace:
     """The Azure 2024 conversation week that the product carries, in minutes."""
     return _minutes(_ROOT / "jobs" / "demo" / "llm_azure2024_conv_1m.csv.gz")
-
-
-def real_trace(name: str) -> Trace:
-    """A minute trace from $FORECASTER_TRACES or the data folder beside the repository, or the end of the test: skipped."""
-    folder = Path(os.environ.get("FORECASTER_TRACES", _ROOT.parent / "shared" / "data"))
-    path = folder / f"{name}.csv.gz"
-    if not path.exists():
-        pytest.skip(f"needs the trace {name}: set FORECASTER_TRACES to the folder that holds it")
-    return _minutes(path)
 
 
 def _minutes(path: Path) -> Trace:
