@@ -125,9 +125,10 @@ def _segments(clock: WallClock, request: Request) -> tuple[_Segment, ...]:
 
 
 def _rising(quantiles: Floats) -> Floats:
-    """Quantiles that do not decrease with the level, whatever rounding did."""
-    rising: Floats = np.maximum.accumulate(quantiles, axis=0)
-    return rising
+    """Quantiles that do not decrease with the level, in the seven digits that a store keeps in half the room."""
+    rising = np.maximum.accumulate(quantiles, axis=0)
+    short = rising.astype(np.float32)
+    return np.where(short > rising, np.nextafter(short, np.float32(0)), short).astype(np.float64)  # down: a ceiling stays one
 
 
 def _origins(history: History, request: Request) -> int:
