@@ -53,11 +53,11 @@ class Desk:
     def start(self, *words: str, at: datetime | None = None) -> subprocess.Popen[str]:
         """Start a command; `at` is its --now."""
         now = () if at is None else ("--now", iso(at))
-        environment = {name: value for name, value in os.environ.items() if name not in _NOT_OURS} | {"OMP_NUM_THREADS": "1"} | self.env
+        inherited = {name: value for name, value in os.environ.items() if name not in _NOT_OURS}
         return subprocess.Popen(  # noqa: S603  # our own command
             [FORECASTER, *words, *now],
             cwd=self.folder,
-            env=environment,
+            env={**inherited, "OMP_NUM_THREADS": "1", **self.env},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
