@@ -117,7 +117,7 @@ def daemon(config: ConfigFile = None) -> None:
     from jobs.config.reading import config_path
     from jobs.daemon import serve
 
-    serve(config_path(config).resolve())
+    serve(config_path(config).absolute())
 
 
 @contextmanager

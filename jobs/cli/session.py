@@ -58,7 +58,7 @@ class Session:
 @contextmanager
 def session(config: Path | None, now: str | None = None, *, rehearse: Rehearse = "by-mode") -> Iterator[Session]:
     """Read the configuration, start the log, open the fleet; close it at the end. Raises ConfigRejected or StoreError."""
-    path = config_path(config).resolve()
+    path = config_path(config).absolute()
     document = read_config(path)
     start_logging(document.log.model_copy(update={"level": "warning"}))  # what a command does stands on its stdout
     clock = SystemClock() if now is None else FixedClock(instant(now))

@@ -45,7 +45,7 @@ def check(config: ConfigFile = None, now: Now = None, output: OutputFormat = Out
     from jobs.telemetry import start_logging
 
     start_logging(LogSection(level="error"))  # that something is tried again is no finding
-    findings = check_all(config_path(config).resolve(), SystemClock().now() if now is None else instant(now))
+    findings = check_all(config_path(config).absolute(), SystemClock().now() if now is None else instant(now))
     rows = tuple((finding.what, finding.where, str(finding.state), finding.sentence) for finding in findings)
     columns = ("what", "where", "state", "sentence")
     show(Table(title="Check", columns=columns, rows=rows, named_by=3), Output.JSON if json else output)
@@ -61,5 +61,5 @@ def migrate(config: ConfigFile = None) -> None:
     from jobs.config.reading import config_path, read_config
     from jobs.wiring import store_url
 
-    path = config_path(config).resolve()
+    path = config_path(config).absolute()
     typer.echo(migrate_store(store_url(read_config(path), path.parent)))
