@@ -16,15 +16,19 @@ _AHEAD_DAYS = 1
 
 
 def lay_out(folder: Path, now: datetime) -> None:
-    """Write the demo's configuration and trace into a folder. Raises ConfigRejected when the folder holds a configuration already.
+    """Write the demo's configuration and trace into a folder. Raises ConfigRejected when the folder holds one already or cannot be written.
 
     The trace is moved by whole days, so that its last day is the one after `now`'s; the hours of its days stay what they were.
     """
     there = [name for name in _FILES if (folder / name).exists()]
     if there:
         raise ConfigRejected(f"{folder}: {', '.join(there)} is there already; run `forecaster demo` in an empty folder, or remove it first")
-    (folder / "demo-trace.csv").write_text("".join(_moved(now)), encoding="utf-8")
-    (folder / "forecaster.yaml").write_text(files("jobs.demo").joinpath("forecaster.yaml").read_text("utf-8"), encoding="utf-8")
+    try:
+        (folder / "demo-trace.csv").write_text("".join(_moved(now)), encoding="utf-8")
+        (folder / "forecaster.yaml").write_text(files("jobs.demo").joinpath("forecaster.yaml").read_text("utf-8"), encoding="utf-8")
+    except OSError as error:
+        msg = f"{folder} cannot be written ({error.strerror}); run `forecaster demo` in a folder of your own"
+        raise ConfigRejected(msg) from error
 
 
 def _moved(now: datetime) -> Iterator[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jobs.cli.options import DONE, PARTLY, AnyWorkload, Author, ConfigFile, Now, Reason, Until, WorkloadName
+from jobs.cli.options import FAILED, PARTLY, AnyWorkload, Author, ConfigFile, Now, Reason, Until, WorkloadName
 
 if TYPE_CHECKING:
     from forecaster.decision import RulingKind
@@ -131,11 +131,15 @@ def release(
         who, why = author(by), said("--reason", reason)
         released = release_members(at.fleet.store, at.members(workload), at.now, who, why, expired_only=expired)
         for outcome in released:
-            typer.echo(outcome.sentence)
-        failed = [outcome for outcome in released if outcome.failed]
+            if outcome.failed:
+                say(f"forecaster: {outcome.sentence}")
+            else:
+                typer.echo(outcome.sentence)
         if not released:
             say("nothing to release: no object has outlived its valid-until")
-        raise typer.Exit(PARTLY if failed else DONE)
+        failed = sum(outcome.failed for outcome in released)
+        if failed:
+            raise typer.Exit(FAILED if failed == len(released) else PARTLY)
 
 
 def _judge(
