@@ -1,15 +1,15 @@
-"""How fast a fleet is replayed and a whole backtest runs. `python -m benchmarks.replay` prints a table.
+"""How fast a fleet is replayed and a whole backtest runs.
 
 Goals: a replay of 100 policies over 8 weeks of minutes in 5 s; a backtest of 90 days of minutes within 3 minutes on 2 cores.
 """
 
-import os
-import platform
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from time import perf_counter
 
 import numpy as np
 
+from benchmarks.figures import Figure
 from forecaster.backtest.run import backtest
 from forecaster.backtest.settings import Settings
 from forecaster.series import Floats
@@ -53,15 +53,10 @@ def backtest_s(days: int, bucket_s: int) -> float:
     return perf_counter() - begun
 
 
-def main() -> None:
-    print(f"{os.cpu_count()} CPUs, {platform.machine()}, Python {platform.python_version()}, numpy {np.__version__}")
-    print("| what | s | goal s |")
-    print("|---|---:|---:|")
-    for policies, goal in ((1, ""), (100, "5"), (3_000, "")):
-        print(f"| replay of {policies:,} policies over {_WEEKS_MIN:,} minutes | {replay_s(policies):.2f} | {goal} |")
+def figures() -> Iterator[Figure]:
+    """Replays of one and of many policies over 8 weeks of minutes, and whole backtests of 90 days."""
+    for policies, goal_s in ((1, None), (100, 5.0)):
+        name = f"replay of {policies} policies together over 8 weeks of minutes"
+        yield Figure(name=name, value=replay_s(policies), unit="s", goal=goal_s)
     for bucket_s in (60, 300, 3_600):
-        print(f"| backtest of 90 days of {bucket_s:,} s buckets | {backtest_s(90, bucket_s):.1f} | 180 |")
-
-
-if __name__ == "__main__":
-    main()
+        yield Figure(name=f"backtest of 90 days of {bucket_s} s buckets", value=backtest_s(90, bucket_s), unit="s", goal=180)

@@ -1,10 +1,8 @@
-"""How fast the store answers, and how much room it takes. `python -m benchmarks.store` prints a table.
+"""How fast the store answers, and how much room it takes.
 
 Goals: 8 weeks of 5-minute history of one signal in at most 20 ms from SQLite and 30 ms from PostgreSQL on loopback.
 """
 
-import os
-import platform
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
@@ -15,6 +13,7 @@ from time import perf_counter
 import numpy as np
 from pytest import skip  # noqa: PT013  only its exception, which says what to install
 
+from benchmarks.figures import Figure
 from connectors.stores.engine import open_engine, reading
 from connectors.stores.migrate import migrate
 from connectors.stores.opening import open_store
@@ -27,30 +26,28 @@ WEEKS, STEP_S = 8, 300
 ROUNDS = 20
 
 
-def main() -> None:
-    print(
-        f"{WEEKS} weeks of {STEP_S} s history, one signal; {os.cpu_count()} CPUs, {platform.machine()}, Python {platform.python_version()}"
-    )
-    print("| store | load ms | goal ms | append ms | bytes a bucket |")
-    print("|---|---:|---:|---:|---:|")
+def figures() -> Iterator[Figure]:
+    """Loading and appending 8 weeks of 5-minute history of one signal, and the bytes that a bucket takes."""
     with TemporaryDirectory() as directory:
-        print(row("sqlite", f"sqlite:///{directory}/forecaster.db", goal_ms=20))
+        yield from measured("SQLite", f"sqlite:///{directory}/forecaster.db", goal_ms=20)
     try:
         with fresh_postgres() as url:
-            print(row("postgresql", url, goal_ms=30))
+            yield from measured("PostgreSQL", url, goal_ms=30)
     except skip.Exception as missing:
-        print(f"| postgresql | {missing.msg} | 30 | | |")
+        yield Figure(name="8 weeks of history from PostgreSQL", value=None, unit="ms", goal=30, note=str(missing.msg))
 
 
-def row(name: str, url: str, *, goal_ms: float) -> str:
-    """One store, measured."""
+def measured(name: str, url: str, *, goal_ms: float) -> Iterator[Figure]:
+    """One store."""
     migrate(url)
     with closing(open_store(url)) as store:
         history = day_cycle()
         window = Window(start=history.start, end=history.end)
         append_ms = once_ms(lambda: store.append_history("chat", history))
         load_ms = median(once_ms(lambda: store.history("chat", Signal.RPM, window, STEP_S)) for _ in range(ROUNDS))
-    return f"| {name} | {load_ms:.1f} | {goal_ms:g} | {append_ms:.1f} | {payload_bytes(url) / len(history):.1f} |"
+    yield Figure(name=f"8 weeks of history from {name}", value=load_ms, unit="ms", goal=goal_ms)
+    yield Figure(name=f"8 weeks of history into {name}", value=append_ms, unit="ms")
+    yield Figure(name=f"size of a bucket in {name}", value=payload_bytes(url) / len(history), unit="bytes")
 
 
 def day_cycle() -> Series:
@@ -79,7 +76,3 @@ def payload_bytes(url: str) -> int:
 def fresh_postgres() -> Iterator[str]:
     with running(program("initdb", "postgresql"), program("postgres", "postgresql")) as server:
         yield server.url("postgres")
-
-
-if __name__ == "__main__":
-    main()
