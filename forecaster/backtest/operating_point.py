@@ -1,5 +1,6 @@
 """Which level and which autoscaler target to recommend: chosen together, by replay on the days before."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -9,7 +10,11 @@ from forecaster.backtest.settings import Settings
 from forecaster.simulate.baselines import hpa
 from forecaster.simulate.choice import cheapest_in_time
 from forecaster.simulate.fleet import Ints, Outcome, Policies
+from forecaster.simulate.replay import replay
 from forecaster.simulate.trial import Trial
+from forecaster.units import DAY_S, MINUTE_S
+
+_DAY_MIN = DAY_S // MINUTE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,26 +49,32 @@ def choose_pair(trial: Trial, candidates: Candidates, targets: tuple[float, ...]
     return OperatingPoint(level=candidates.levels[best // len(targets)], target=targets[best % len(targets)])
 
 
-def operating_points(whole: Trial, first: datetime, candidates: Candidates, settings: Settings, level: float) -> tuple[OperatingPoint, ...]:
-    """The pair for each day from `first` on: the target once, on the days before `first`; the level again each day, on the days before it.
+def operating_points(
+    whole: Trial, candidates: Candidates, settings: Settings, known: Sequence[datetime], level: float
+) -> tuple[OperatingPoint, ...]:
+    """The pair for each day of `whole`: the target once, on the days before; the level again each day, on the days before it.
 
-    `level` stands where no day before `first` has a forecast; the autoscaler alone finds its target then.
+    known: for each of these days, the instant up to which load was known at its midnight; nothing after it is looked at. `level`
+    stands where no day before has a forecast; the autoscaler alone finds its target then.
     """
-    early = (first - candidates.start).days
-    if early:
-        target = choose_pair(whole.between(candidates.start, first), candidates, settings.targets).target
+    if candidates.start < known[0]:
+        target = choose_pair(whole.between(candidates.start, known[0]), candidates, settings.targets).target
     else:
-        alone = whole.between(whole.minutes.start, first)
+        alone = whole.between(whole.minutes.start, known[0])
         target = settings.targets[alone.best(hpa(np.array(settings.targets), len(alone)))]
     trial = whole.between(candidates.start, whole.end)
-    outcome = trial.outcome(candidates.under((target,), trial))
-    limit = settings.late_limit_ratio * settings.caution_ratio
-    chosen = (choose_level(outcome, day, settings.trailing_days, limit) for day in range(max(early, 1), outcome.arrivals.size))
-    levels = [] if early else [level]
-    return tuple(OperatingPoint(level=level, target=target) for level in (*levels, *(candidates.levels[row] for row in chosen)))
+    traffic = trial.minutes.traffic(trial.start, trial.end, known)
+    outcome = replay(traffic, candidates.under((target,), trial), trial.fleet)
+    points = []
+    for day, until in enumerate(known, start=(whole.start - candidates.start).days):
+        span = (max(0, day - settings.trailing_days) * _DAY_MIN, trial.minutes.index(until) - trial.first)
+        first, last = np.searchsorted(traffic.edges, span)
+        if first < last:
+            level = candidates.levels[choose_level(outcome.parts(first, last), settings)]
+        points.append(OperatingPoint(level=level, target=target))
+    return tuple(points)
 
 
-def choose_level(outcome: Outcome, day: int, trailing_days: int, late_limit_ratio: float) -> int:
-    """The row with the least replica-hours among those in time on the days before `day`; one part of `outcome` is one day."""
-    before = outcome.parts(max(0, day - trailing_days), day)
-    return cheapest_in_time(before.late_ratio, before.replica_hours, late_limit_ratio)
+def choose_level(outcome: Outcome, settings: Settings) -> int:
+    """The row with the least replica-hours among those in time, with something to spare for the day to come."""
+    return cheapest_in_time(outcome.late_ratio, outcome.replica_hours, settings.late_limit_ratio * settings.caution_ratio)

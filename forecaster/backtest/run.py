@@ -1,7 +1,7 @@
 """A whole backtest: rolling origins, the operating point, the floors, the replay, the scores."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -17,7 +17,7 @@ from forecaster.errors import TraceRejected
 from forecaster.forecast import Forecast
 from forecaster.series import Series
 from forecaster.simulate.fleet import Fleet, Ints, Outcome
-from forecaster.simulate.minutes import MinuteLoad, as_known_by_midnight, minute_load
+from forecaster.simulate.minutes import MinuteLoad, known_until, minute_load
 from forecaster.simulate.replay import clairvoyant_hours
 from forecaster.simulate.trial import Trial
 from forecaster.trace import Trace
@@ -66,28 +66,30 @@ def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progres
     first, minutes = first_origin(trace, series), minute_load(trace)
     fleet = Fleet(replica_rpm=replica_rpm(minutes, first), lead_min=math.ceil(settings.lead_time_s / MINUTE_S))
     trial = Trial(minutes=minutes, start=first, end=minutes.end, fleet=fleet, late_limit_ratio=settings.late_limit_ratio)
-    issued = _forecasts(series, (*early_origins(series, first), *origins(first, trace.end)), settings, progress)
+    scored = origins(first, trace.end)
+    issued = _forecasts(series, (*early_origins(series, first), *scored), settings, progress)
     line = line_of(policy, fleet.replica_rpm, settings.lead_time_s)
     progress(_LIVE_AT, "live load")
     days = line.days(issued, series)
     candidates = _candidates(line, days, settings, progress)
     progress(_REPLAY_AT, "operating point")
-    points = operating_points(replace(trial, minutes=as_known_by_midnight(trace)), first, candidates, settings, policy.level)
-    scored = len(points)
-    floors = line.floors(days[-scored:], [point.level for point in points])
+    known = [known_until(trace, origin) for origin in scored]
+    points = operating_points(trial, candidates, settings, known, policy.level)
+    floors = line.floors(days[-len(scored) :], [point.level for point in points])
     progress(_COMPARE_AT, "the other policies")
-    peaks = peaks_of(series, issued[-scored:])
+    forecasts = issued[-len(scored) :]
+    peaks = peaks_of(series, forecasts)
     return Backtest(
         trace=trace,
         settings=settings,
         fleet=fleet,
-        forecasts=issued[-scored:],
+        forecasts=forecasts,
         peaks=peaks,
         points=points,
         floors=floors,
         outcomes={**others(trial), **ours(trial, floors, series.step_s, points[0].target)},
         clairvoyant_hours=clairvoyant_hours(minutes.rpm[trial.first :], fleet),
-        accuracy=accuracy(series, issued[-scored:], peaks),
+        accuracy=accuracy(series, forecasts, peaks),
     )
 
 

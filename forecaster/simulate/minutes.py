@@ -1,5 +1,6 @@
 """A trace at the grain of the replay."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -8,7 +9,7 @@ import numpy as np
 from forecaster.series import Floats, frozen_floats
 from forecaster.simulate.fleet import Ints, Traffic
 from forecaster.trace import Trace
-from forecaster.units import DAY_S, MINUTE_S, check_instant, epoch_s
+from forecaster.units import DAY_S, MINUTE_S, check_instant, epoch_s, floor_to, from_epoch_s
 
 _DAY_MIN = DAY_S // MINUTE_S
 _BEFORE_MIN = 60
@@ -57,15 +58,15 @@ class MinuteLoad:
         steps: Ints = np.arange(len(self) - self.index(start), dtype=np.int64) * MINUTE_S // step_s
         return steps
 
-    def traffic(self, start: datetime, end: datetime) -> Traffic:
-        """The minutes of [start, end) as a replay takes them, in parts that end at each UTC midnight."""
+    def traffic(self, start: datetime, end: datetime, cuts: Sequence[datetime] = ()) -> Traffic:
+        """The minutes of [start, end) as a replay takes them, in parts that end at each UTC midnight and at each of `cuts`."""
         first, last = self.index(start), self.index(end)
         midnights = np.arange(-(self.first_minute() + first) % _DAY_MIN, last - first, _DAY_MIN)
-        inner = midnights[midnights > 0]
+        edges = np.concatenate([[0], midnights, [self.index(cut) - first for cut in cuts], [last - first]])
         return Traffic(
             before_rpm=self.rpm[max(0, first - _BEFORE_MIN) : max(first, 1)],
             rpm=self.rpm[first:last],
-            edges=np.concatenate([[0], inner, [last - first]]).astype(np.int64),
+            edges=np.unique(np.clip(edges, 0, last - first)).astype(np.int64),
         )
 
 
@@ -75,17 +76,13 @@ def minute_load(trace: Trace) -> MinuteLoad:
     return MinuteLoad(start=start, rpm=rpm)
 
 
-def as_known_by_midnight(trace: Trace) -> MinuteLoad:
-    """The same load, but no minute rests on a bucket after its own UTC midnight: the day's last value holds until then.
+def known_until(trace: Trace, instant: datetime) -> datetime:
+    """The end of the last minute whose load rests on no bucket from `instant` on: the minutes after it lie on a line to what comes.
 
-    For whoever chooses at midnight on the days before: interpolated load would tell what comes next. Raises as `minute_load`.
+    The trace's own start when nothing was measured before `instant`.
     """
-    whole = minute_load(trace)
-    rpm, start_s = whole.rpm.copy(), epoch_s(whole.start)
-    measured = np.flatnonzero(~np.isnan(trace.counts))
-    stamps_s, values = epoch_s(trace.start) + trace.bucket_s * measured, trace.rpm[measured]
-    for midnight in range(-whole.first_minute() % _DAY_MIN, len(whole) + 1, _DAY_MIN):
-        last = int(np.searchsorted(stamps_s, start_s + midnight * MINUTE_S)) - 1
-        if last >= 0:
-            rpm[(stamps_s[last] - start_s) // MINUTE_S + 1 : midnight] = values[last]
-    return MinuteLoad(start=whole.start, rpm=rpm)
+    stamps_s = epoch_s(trace.start) + trace.bucket_s * np.flatnonzero(~np.isnan(trace.counts))
+    before = int(np.searchsorted(stamps_s, epoch_s(instant)))
+    if before == 0:
+        return floor_to(trace.start, MINUTE_S)
+    return floor_to(from_epoch_s(int(stamps_s[before - 1])), MINUTE_S) + timedelta(minutes=1)

@@ -47,10 +47,14 @@ def test_where_the_target_alone_is_in_time_the_lower_level_saves_replicas() -> N
     assert choose_pair(trial(load), candidates([1, 1], [20, 20]), (0.5, 1.0)) == OperatingPoint(level=0.5, target=1.0)
 
 
+def midnights(first_day: int, days: int) -> list[datetime]:
+    return [MIDNIGHT + (first_day + day) * DAY for day in range(days)]
+
+
 def test_the_target_stays_and_the_level_follows_the_days_before() -> None:
     load = np.full(6 * 1_440, 100.0)
     load[3 * 1_440 :] = jumping(3)
-    points = operating_points(trial(load, first_day=2), MIDNIGHT + 2 * DAY, candidates([1] * 5, [20] * 5), SETTINGS, level=0.95)
+    points = operating_points(trial(load, first_day=2), candidates([1] * 5, [20] * 5), SETTINGS, midnights(2, 4), level=0.95)
     assert [point.target for point in points] == [1.0] * 4
     assert [point.level for point in points] == [0.5, 0.5, 0.9, 0.9]
 
@@ -59,25 +63,50 @@ def test_no_day_moves_the_level_of_an_earlier_one() -> None:
     calm, stormy = np.full(6 * 1_440, 100.0), np.full(6 * 1_440, 100.0)
     stormy[4 * 1_440 :] = jumping(2)
     points = [
-        operating_points(trial(load, first_day=2), MIDNIGHT + 2 * DAY, candidates([1] * 5, [20] * 5), SETTINGS, level=0.95)
+        operating_points(trial(load, first_day=2), candidates([1] * 5, [20] * 5), SETTINGS, midnights(2, 4), level=0.95)
         for load in (calm, stormy)
     ]
     assert points[0][:3] == points[1][:3]
 
 
+def test_what_was_not_known_at_midnight_moves_no_level() -> None:
+    """The jump at noon of the third day was in an outage that lasted over the next midnight."""
+    load = np.full(6 * 1_440, 100.0)
+    load[3 * 1_440 : 4 * 1_440] = jumping(1)
+    known = midnights(2, 4)
+    known[2] -= timedelta(hours=13)
+    points = operating_points(trial(load, first_day=2), candidates([1] * 5, [20] * 5), SETTINGS, known, level=0.95)
+    assert [point.level for point in points] == [0.5, 0.5, 0.5, 0.9]
+
+
+def test_an_outage_longer_than_the_trailing_days_leaves_the_level_as_it_was() -> None:
+    load = np.full(6 * 1_440, 100.0)
+    load[1_440 : 2 * 1_440] = jumping(1)
+    brief = Settings(levels=LEVELS, targets=(1.0,), trailing_days=1)
+    known = [MIDNIGHT + 2 * DAY] * 4
+    points = operating_points(trial(load, first_day=2), candidates([1] * 5, [20] * 5), brief, known, level=0.95)
+    assert [point.level for point in points] == [0.9] * 4
+
+
 def test_without_an_early_forecast_the_autoscaler_alone_finds_its_target() -> None:
-    points = operating_points(trial(jumping(2)), MIDNIGHT + DAY, candidates([1], [20]), SETTINGS, level=0.95)
+    points = operating_points(trial(jumping(2)), candidates([1], [20]), SETTINGS, midnights(1, 1), level=0.95)
     assert points == (OperatingPoint(level=0.95, target=0.5),)
 
 
 def test_days_longer_ago_than_the_trailing_ones_are_forgotten() -> None:
-    parts = np.array([[50.0, 0, 0, 0], [0, 0, 0, 0]])
+    load = np.full(8 * 1_440, 100.0)
+    load[3 * 1_440 : 4 * 1_440] = jumping(1)
+    brief = Settings(levels=LEVELS, targets=(1.0,), trailing_days=2)
+    points = operating_points(trial(load, first_day=2), candidates([1] * 7, [20] * 7), brief, midnights(2, 6), level=0.95)
+    assert [point.level for point in points] == [0.5, 0.5, 0.9, 0.9, 0.5, 0.5]
+
+
+def test_the_level_is_chosen_with_something_to_spare() -> None:
     outcome = Outcome(
-        arrivals=np.full(4, 1_000.0),
-        late=parts,
-        paid_min=np.array([[10.0] * 4, [20.0] * 4]),
-        changes=np.zeros((2, 4)),
+        arrivals=np.array([10_000.0]),
+        late=np.array([[8.0], [4.0]]),
+        paid_min=np.array([[10.0], [20.0]]),
+        changes=np.zeros((2, 1)),
         backlog=np.zeros(2),
     )
-    assert choose_level(outcome, 3, trailing_days=3, late_limit_ratio=0.001) == 1
-    assert choose_level(outcome, 3, trailing_days=2, late_limit_ratio=0.001) == 0
+    assert choose_level(outcome, SETTINGS) == 1

@@ -96,6 +96,15 @@ def test_a_trace_that_is_nearly_all_gap_still_ends() -> None:
     assert all(np.isfinite(f.values).all() for f in found.forecasts)
 
 
+def test_an_outage_from_the_first_day_to_the_first_origin_leaves_the_autoscaler_to_find_its_target() -> None:
+    holed = trace(8, HALF_HOUR)
+    counts = holed.counts.copy()
+    counts[40 : 4 * 48] = np.nan
+    found = backtest(replace(holed, counts=counts), POLICY, SMALL)
+    assert found.points[0].level == POLICY.level
+    assert all(np.isfinite(f.values).all() for f in found.forecasts)
+
+
 def test_two_days_are_enough() -> None:
     found = backtest(trace(2, HALF_HOUR), POLICY, SMALL)
     assert len(found.forecasts) == 1

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from forecaster.simulate.fleet import Fleet
-from forecaster.simulate.minutes import MinuteLoad, as_known_by_midnight, minute_load
+from forecaster.simulate.minutes import MinuteLoad, known_until, minute_load
 from forecaster.simulate.trial import Trial
 from forecaster.trace import Trace
 
@@ -25,22 +25,32 @@ def test_load_is_linear_between_the_stamps_of_buckets_also_across_gaps() -> None
     assert minutes.end == trace.end
 
 
-def test_load_as_known_by_midnight_holds_the_last_value_of_the_day() -> None:
+def test_load_is_known_until_the_last_stamp_before_an_instant() -> None:
+    """What lies between 23:30 and midnight is a line to the bucket that begins at midnight."""
     trace = Trace(start=START, bucket_s=1_800, counts=np.array([30.0, 60.0, 90.0, 900.0, 930.0]))
-    held, whole = as_known_by_midnight(trace).rpm, minute_load(trace).rpm
-    assert held[60:90].tolist() == [3.0] * 30
-    assert whole[89] > 29
-    assert np.array_equal(held[:61], whole[:61])
-    assert np.array_equal(held[90:], whole[90:])
+    assert known_until(trace, MIDNIGHT) == MIDNIGHT - timedelta(minutes=29)
+    changed = Trace(start=START, bucket_s=1_800, counts=np.array([30.0, 60.0, 90.0, 0.0, 0.0]))
+    until = minute_load(trace).index(known_until(trace, MIDNIGHT))
+    assert np.array_equal(minute_load(trace).rpm[:until], minute_load(changed).rpm[:until])
+    assert minute_load(trace).rpm[until] != minute_load(changed).rpm[until]
 
 
-def test_load_as_known_by_midnight_holds_over_a_gap_of_days() -> None:
+def test_load_is_known_until_the_last_stamp_before_a_gap() -> None:
     counts = np.full(4 * 24, 60.0)
     counts[30:80] = np.nan
-    counts[80:] = 600.0
-    held = as_known_by_midnight(Trace(start=MIDNIGHT, bucket_s=3_600, counts=counts)).rpm
-    assert set(held[: 3 * 1_440].tolist()) == {1.0}
-    assert held[80 * 60] == 10
+    trace = Trace(start=MIDNIGHT, bucket_s=3_600, counts=counts)
+    assert known_until(trace, MIDNIGHT + timedelta(days=3)) == MIDNIGHT + timedelta(hours=29, minutes=1)
+    assert known_until(trace, MIDNIGHT) == MIDNIGHT
+
+
+def test_minutes_finer_than_a_minute_are_known_to_their_end() -> None:
+    trace = Trace(start=START, bucket_s=20, counts=np.ones(3 * 120))
+    assert known_until(trace, MIDNIGHT) == MIDNIGHT
+
+
+def test_further_cuts_make_further_parts() -> None:
+    cuts = (START + timedelta(minutes=10), MIDNIGHT, START - timedelta(minutes=5), MIDNIGHT + timedelta(days=9))
+    assert record(100).traffic(START, START + timedelta(minutes=100), cuts).edges.tolist() == [0, 10, 90, 100]
 
 
 def test_days_end_at_utc_midnights() -> None:
