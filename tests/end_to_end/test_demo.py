@@ -63,3 +63,10 @@ def test_a_configuration_of_ones_own_is_never_written_over(tmp_path: Path) -> No
     assert Desk(folder=tmp_path).run("demo").code == 2
     assert [path.name for path in tmp_path.iterdir()] == ["forecaster.yaml"]
     assert (tmp_path / "forecaster.yaml").read_text() == "sources: mine\n"
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    (tmp_path / "demo-trace.csv").symlink_to(tmp_path / "nowhere" / "trace.csv")
+    refused = Desk(folder=tmp_path).run("demo")
+    assert (refused.code, len(refused.sentences)) == (2, 1)
+    assert f"{tmp_path} cannot be written" in refused.err

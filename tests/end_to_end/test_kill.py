@@ -126,6 +126,22 @@ def test_a_run_that_is_done_again_changes_nothing_and_keeps_the_record_of_the_wr
     assert kept(world.store) == undisturbed.kept
 
 
+def test_l33_a_first_run_that_is_killed_again_and_again_ends_as_if_it_never_was(tmp_path: Path, prometheus: str) -> None:
+    answers: list[tuple[list[Any], tuple[int, dict[str, str]], Kept, float]] = []
+    for kills in (0, 4):
+        with KubeApi() as kube:
+            kube.add_hpa("serving", "chat", min_replicas=2, max_replicas=40)
+            desk = Desk(folder=tmp_path / str(kills), env=_env(prometheus, kube, "sqlite:///forecaster.db"))
+            desk.folder.mkdir()
+            _configure(desk)
+            world = World(desk=desk, kube=kube, store=f"sqlite:///{desk.folder}/forecaster.db")
+            for share in shares(kills):
+                killed(desk.start("run", "--json", at=T), share * answers[0][-1])
+            begun = time.monotonic()
+            answers.append((world.floors(), world.object(), kept(world.store), time.monotonic() - begun))
+    assert answers[0][:-1] == answers[1][:-1]
+
+
 @pytest.mark.parametrize("share", shares(KILLS_POSTGRES))
 def test_l33_killed_at_a_random_instant_on_postgresql_and_run_again(postgres_world: World, undisturbed: Undisturbed, share: float) -> None:
     killed(postgres_world.desk.start("run", "--json", at=T), share * undisturbed.seconds)

@@ -102,3 +102,23 @@ def test_a_renamed_workload_begins_anew_and_says_so(csv_desk: Desk, kube: KubeAp
     assert csv_desk.done("apply", at=clock("07:31")).out.count("there is no plan yet") == 1
     assert kube.min_replicas("serving", "chat") <= floor
     assert "there is no workload 'chat'" in csv_desk.run("review", "chat").err
+
+
+def test_a_release_says_what_it_could_not_put_back(csv_desk: Desk, kube: KubeApi) -> None:
+    csv_desk.done("run", at=clock("07:30"))
+    kube.fail_next(403)
+    refused = csv_desk.run("release", at=clock("07:31"))
+    assert (refused.code, refused.out, len(refused.sentences)) == (1, "", 1)
+    assert "kubernetes-hpa:serving/chat was not released" in refused.err
+    csv_desk.done("apply", at=clock("07:32"))  # the word was kept: the next run makes up for it
+    assert (kube.min_replicas("serving", "chat"), "forecaster/original" in kube.annotations("serving", "chat")) == (2, False)
+
+
+def test_a_configuration_behind_links_keeps_its_own_folder(csv_desk: Desk) -> None:
+    mounted = csv_desk.folder / "..2024"  # as ConfigMaps are mounted, in a folder that goes at the next change
+    mounted.mkdir()
+    (csv_desk.folder / "forecaster.yaml").rename(mounted / "forecaster.yaml")
+    (csv_desk.folder / "forecaster.yaml").symlink_to(mounted / "forecaster.yaml")
+    csv_desk.done("run", at=clock("07:30"))
+    assert csv_desk.rows("plans") == 1
+    assert [path.name for path in mounted.iterdir()] == ["forecaster.yaml"]
