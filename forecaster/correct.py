@@ -134,15 +134,26 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
     measured = np.flatnonzero(~np.isnan(load))
     recent = load[measured][ends[measured] > ends[measured[-1]] - max(RECENT_S, live.step_s)]
     span = ends > epoch_s(now) - max(DEVIATION_S, live.step_s)
-    ratio = _ratio(load[span], _expected(demands[-1:], live)[span], live.step_s, quiet)
+    in_force = _expected(demands[-1:], live)
+    ratio = _ratio(load[span], in_force[span], live.step_s, quiet)
+    fall = _fall(demands[-1:], live.signal, float(in_force[measured[-1]]) + quiet, quiet, now)
     lull_ratio, lull_load = _lull(load, _expected(demands, live), live.step_s, quiet, policy.blend)
     return SignalLook(
         signal=live.signal,
-        need=float(recent.mean()) / carry,
+        need=float(recent.mean()) * fall / carry,
         ratio=ratio,
         lull_ratio=lull_ratio,
         lull_need=lull_load / carry,
     )
+
+
+def _fall(demands: tuple[Demand, ...], signal: Signal, then: float, quiet: float, now: datetime) -> float:
+    """How far the median forecast has fallen since the last measured bucket, 1 where it has not: an hourly mean lags an evening."""
+    demand = demands[-1] if demands else None
+    i = demand.index(now) if demand is not None else None
+    if demand is None or i is None or signal not in demand.signals or np.isnan(then):
+        return 1.0
+    return min(1.0, (float(demand.expected[demand.signals.index(signal), i]) + quiet) / then)
 
 
 def _ratio(load: Floats, expected: Floats, step_s: int, quiet: float) -> float | None:

@@ -6,7 +6,7 @@ are a floor under all of them. Then hold, `hold_when` and the step limits slow t
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -63,7 +63,7 @@ def guard(case: Case) -> Decision:
         floor, more = step(case, floor)
         reasons += more
     since = case.recent[-1].since if case.recent and case.recent[-1].floor == floor else case.now
-    return replace(_decision(case, Action.SET, floor, since, tuple(reasons)), wanted=wanted)
+    return _decision(case, Action.SET, floor, since, tuple(reasons), wanted=wanted)
 
 
 def bounds_of(policy: Policy, seen: Seen) -> tuple[int, int | None]:
@@ -88,7 +88,9 @@ def _paused(case: Case, paused: Paused) -> Decision:
             return _decision(case, Action.RELEASE, case.seen.original, case.now, reasons)
 
 
-def _decision(case: Case, action: Action, floor: int, since: datetime, reasons: tuple[Reason, ...]) -> Decision:
+def _decision(
+    case: Case, action: Action, floor: int, since: datetime, reasons: tuple[Reason, ...], *, wanted: int | None = None
+) -> Decision:
     plan = case.in_force.plan
     return Decision(
         at=case.now,
@@ -97,7 +99,7 @@ def _decision(case: Case, action: Action, floor: int, since: datetime, reasons: 
         target=case.seen.target,
         action=action,
         floor=floor,
-        wanted=floor,
+        wanted=floor if wanted is None else wanted,
         last=case.recent[-1].floor if case.recent else None,
         since=since,
         # without a plan the floor is renewed by the hour, so that it outlives us by one to two

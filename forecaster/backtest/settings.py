@@ -22,8 +22,7 @@ class Settings:
 
     model, fallback: names in the catalogue of models. lead_time_s: request to ready. late_limit_ratio: the share of requests that may be
     late. history_s: how far back a model looks. levels, targets: the candidates of the operating point. trailing_days: the level of a
-    day is chosen on so many days before it, with caution_ratio of the limit, since the days to come are not the days before: half of it
-    cost 1 % of the replica-hours on eight recorded traces and kept twice as many requests in time.
+    day is chosen on so many days before it, with caution_ratio of the limit: the days to come are not the days before (decision 7).
     """
 
     model: str = "profile"

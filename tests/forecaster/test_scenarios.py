@@ -318,6 +318,18 @@ def test_a_days_largest_floor_covers_its_peak_in_both_shapes() -> None:
         assert max(floor.replicas for floor in made.floors) == 24
 
 
+def test_the_last_measured_hour_is_carried_along_a_falling_forecast_but_never_up() -> None:
+    falling = plan_of([400.0] * 12 + [200.0] * 12, start=NOW - HOUR)
+    rising = plan_of([200.0] * 12 + [400.0] * 12, start=NOW - HOUR)
+    last_hour = live_of([300.0], until=NOW)
+    last_hour = replace(last_hour, start=NOW - HOUR, step_s=3_600)
+    needs = []
+    for made in (falling, rising):
+        assert made.demand is not None
+        needs.append(look(Observation(at=NOW, live=(last_hour,)), (made.demand,), pool_of(), EAGER).signals[0].need)
+    assert needs == [pytest.approx(15.0, rel=0.01), 30.0]
+
+
 def test_unknown_load_with_a_fresh_plan_still_raises_for_the_ramp() -> None:
     ramp = plan_of([300.0] * 12)
     decision = guard(case_of(ramp, look_of(None), recent=(decided(8, at=NOW - HOUR),)))
