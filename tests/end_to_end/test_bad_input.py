@@ -91,7 +91,7 @@ def test_a_bad_query_is_named_with_what_to_do(desk: Desk, kube: KubeApi, query: 
 def asked_of(url: str) -> Config:
     """The service on another server."""
     config = on_prometheus(mode="observe")
-    config["sources"]["metrics"] |= {"url": url, "timeout_s": 0.3}
+    config["sources"]["metrics"] |= {"url": url, "timeout_s": 0.3, "attempts": 3, "retry_wait_s": 0.01}  # tries are nobody's news
     return config
 
 

@@ -66,6 +66,19 @@ def test_k38_one_pass_serves_hundreds_of_targets_and_one_that_fails_stops_no_oth
     assert all(kube.min_replicas(namespace, name) > 2 for namespace, name in names)
 
 
+def test_a_template_that_cannot_be_looked_up_is_told_once_and_stops_no_other_workload(desk: Desk, kube: KubeApi) -> None:
+    template = one_workload_a_label()["templates"][0]
+    desk.configure(on_csv() | {"templates": [template]})
+    kube.fail_next(403, verb="list")
+    partly = desk.run("run", at=clock("07:30"))
+    assert (partly.code, len(partly.sentences)) == (3, 1), partly.err
+    assert "the HPAs with forecaster=yes are unknown" in partly.err
+    assert kube.min_replicas("serving", "chat") > 2
+    desk.configure({**on_csv(), "workloads": [], "templates": [template]})
+    kube.fail_next(403, verb="list")
+    assert desk.run("apply", at=clock("07:31")).code == 1
+
+
 def test_l34_a_partial_failure_across_fifty_targets_is_told_target_by_target_and_made_up_for(desk: Desk, kube: KubeApi) -> None:
     names = [f"replica-set-{i}" for i in range(50)]
     for name in names:

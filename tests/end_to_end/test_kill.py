@@ -98,7 +98,7 @@ def test_the_undisturbed_run_has_something_to_lose(night: tuple[Path, int, dict[
     floor, marks = undisturbed.object
     assert floor > night[1]
     assert marks["forecaster/original"] == "2"
-    assert [len(undisturbed.kept.plans), len(undisturbed.kept.rulings), len(undisturbed.kept.decisions)] == [2, 2, 3]
+    assert [len(undisturbed.kept.plans), len(undisturbed.kept.rulings), len(undisturbed.kept.decisions)] == [2, 2, 2]
 
 
 @pytest.mark.parametrize("share", shares(KILLS))
@@ -197,7 +197,6 @@ def _work_the_night(desk: Desk) -> None:
     desk.done("run", at=NIGHT)
     desk.done("pause", "chat", "-m", "incident", "--author", "ada", at=NIGHT + timedelta(minutes=1))
     desk.done("resume", "chat", "-m", "over", "--author", "ada", at=NIGHT + timedelta(minutes=9))
-    desk.done("apply", at=NIGHT + timedelta(minutes=10))
 
 
 def _configure(desk: Desk) -> None:
