@@ -1,12 +1,11 @@
 """The commands that do the work: both halves of the line, whole or in part, once or for ever."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from jobs.cli.options import DONE, FAILED, PARTLY, ConfigFile, Json, Now, Output, OutputFormat
+from jobs.cli.options import FAILED, PARTLY, ConfigFile, Json, Now, Output, OutputFormat
+from jobs.cli.turns import alone
 
 if TYPE_CHECKING:
     from jobs.apply import Cycle
@@ -25,7 +24,7 @@ def fetch(config: ConfigFile = None, now: Now = None) -> None:
     from jobs.cli.show import say
     from jobs.forecast import fetch_fleet
 
-    with session(config, now) as at, _alone(at, "forecast"):
+    with session(config, now) as at, alone(at, "forecast"):
         drafts = fetch_fleet(at.fleet, at.now)
         for draft in drafts:
             for series in (series for series in draft.histories if series.measured_ratio > 0):
@@ -44,7 +43,7 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
     from jobs.cli.tables import peaks_table
     from jobs.forecast import forecast_fleet
 
-    with session(config, now) as at, _alone(at, "forecast"):
+    with session(config, now) as at, alone(at, "forecast"):
         drafts = forecast_fleet(at.fleet, at.now)
         show(peaks_table(drafts), Output.JSON if json else output)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
@@ -60,7 +59,7 @@ def plan(config: ConfigFile = None, now: Now = None, output: OutputFormat = Outp
     from jobs.cli.tables import floors_table
     from jobs.forecast import plan_fleet
 
-    with session(config, now) as at, _alone(at, "forecast"):
+    with session(config, now) as at, alone(at, "forecast"):
         drafts = plan_fleet(at.fleet, at.now)
         show(floors_table(drafts, at.now), Output.JSON if json else output)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
@@ -76,7 +75,7 @@ def apply(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, j
     from jobs.cli.show import show_json
     from jobs.cli.tables import cycle_json
 
-    with session(config, now, rehearse="all" if dry_run else "by-mode") as at, _alone(at, "apply"):
+    with session(config, now, rehearse="all" if dry_run else "by-mode") as at, alone(at, "apply"):
         cycles = apply_fleet(at.fleet, at.now)
         if json:
             show_json({"now": at.now, "workloads": [cycle_json(cycle) for cycle in cycles]})
@@ -96,7 +95,7 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
     from jobs.cli.tables import peaks_table, run_json
     from jobs.forecast import forecast_fleet
 
-    with session(config, now, rehearse="all" if dry_run else "by-mode") as at, _alone(at, "forecast"), _alone(at, "apply"):
+    with session(config, now, rehearse="all" if dry_run else "by-mode") as at, alone(at, "forecast"), alone(at, "apply"):
         drafts = forecast_fleet(at.fleet, at.now)
         cycles = apply_fleet(at.fleet, at.now)
         if json:
@@ -118,22 +117,6 @@ def daemon(config: ConfigFile = None) -> None:
     from jobs.daemon import serve
 
     serve(config_path(config).absolute())
-
-
-@contextmanager
-def _alone(at: "Session", half: str) -> Iterator[None]:
-    """Hold the lease of one half of the line; where another process has it, end at once with a sentence: it does the work."""
-    from connectors.leases.opening import open_lease
-    from jobs.cli.show import say
-
-    lease = open_lease(at.store_url, half)
-    if not lease.try_acquire():
-        say(f"another {half} run is at work on this store; nothing was done")
-        raise typer.Exit(DONE)
-    try:
-        yield
-    finally:
-        lease.release()
 
 
 def _problems(drafts: tuple["Draft", ...], cycles: tuple["Cycle", ...] = ()) -> list[str]:

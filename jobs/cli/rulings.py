@@ -125,11 +125,13 @@ def release(
     """
     from jobs.cli.session import author, said, session
     from jobs.cli.show import say
+    from jobs.cli.turns import in_turn
     from jobs.release import release_members
 
     with session(config, now, rehearse="none") as at:
         who, why = author(by), said("--reason", reason)
-        released = release_members(at.fleet.store, at.members(workload), at.now, who, why, expired_only=expired)
+        with in_turn(at, "apply"):  # a run at work could raise a floor once more behind us
+            released = release_members(at.fleet.store, at.members(workload), at.now, who, why, expired_only=expired)
         for outcome in released:
             if outcome.failed:
                 say(f"forecaster: {outcome.sentence}")
