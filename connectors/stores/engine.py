@@ -20,9 +20,7 @@ _CONNECT_S = 10
 _SILENT_MS = 30_000
 _WRITES = "forecaster_writes"
 
-_UNREADABLE = (
-    "store cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
-)
+_UNREADABLE = "store cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
 
 _SQLITE_REMEDIES = {
     "SQLITE_NOTADB": "is not a SQLite database: name another file in store",

@@ -29,9 +29,7 @@ pytest_plugins = ("tests.postgres",)
 NOBODY = 65534
 
 NO_FILE = "store must name a file and no options: write sqlite:///PATH, or memory: for a store that forgets"
-UNREADABLE = (
-    "store cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
-)
+UNREADABLE = "store cannot be read: write sqlite:///PATH or postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with %40 for an @ in a password"
 
 
 @contextmanager
