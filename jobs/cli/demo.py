@@ -1,6 +1,7 @@
 """`forecaster demo`."""
 
 import shutil
+import sys
 from pathlib import Path
 
 import typer
@@ -36,12 +37,24 @@ def demo() -> None:
         for cycle in cycles:
             for record in cycle.records:
                 typer.echo(record.sentence)
-    say(_NEXT)
+    say(_NEXT.format(called=_how_to_call(folder)))
+
+
+def _how_to_call(folder: Path) -> str:
+    """What to say where the plain word `forecaster` does not start this program; nothing where it does."""
+    started = Path(sys.argv[0]).absolute()
+    found = shutil.which(started.name)
+    if found is not None and started.exists() and Path(found).samefile(started):
+        return ""
+    path = started.relative_to(folder) if started.is_relative_to(folder) else started
+    activate = path.with_name("activate")
+    first = f"`. {activate}`" if activate.exists() else f'`export PATH="{path.parent}:$PATH"`'
+    return f"  (`{path.name}` is not on your PATH: say {first} first, or write {path} in its place)\n"
 
 
 _NEXT = """
 forecaster.yaml, demo-trace.csv and forecaster.db are in this folder now. Next:
-  forecaster review chat      tomorrow's peak against the past, with a chart
+{called}  forecaster review chat      tomorrow's peak against the past, with a chart
   forecaster explain chat     how the floor of this minute came about
   forecaster run --json       the whole line once, as cron would run it
   forecaster backtest --csv demo-trace.csv     what floors would have saved on this week
