@@ -29,7 +29,7 @@ _TRAIN_STEP_S = 1_800  # four daily harmonics see nothing finer, and a fit takes
 _WEEKLY_FROM_DAYS = 14
 _LEAST_ROWS = 2  # Prophet refuses a single one
 _LARGEST_EXPONENT = 700.0  # exp(709) is the end of float64; a path up there is refused as diverged
-_LOGGERS = ("prophet", "prophet.models", "cmdstanpy")
+_LOGGERS = ("prophet", "prophet.models", "prophet.plot", "cmdstanpy")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +125,10 @@ def _spans_weeks(load: Floats, per_day: int) -> bool:
 
 def _trained(frame: pd.DataFrame, *, daily: bool, weekly: bool) -> str:
     """One Prophet as JSON."""
-    from prophet import Prophet  # noqa: PLC0415  imports for a second that others need not wait
-    from prophet.serialize import model_to_json  # noqa: PLC0415
-
     with _quiet():
+        from prophet import Prophet  # noqa: PLC0415  imports for a second that others need not wait
+        from prophet.serialize import model_to_json  # noqa: PLC0415
+
         model = Prophet(daily_seasonality=daily, weekly_seasonality=weekly, yearly_seasonality=False, uncertainty_samples=0)
         model.fit(frame, seed=1)
         # Prediction needs neither the training data nor the trend on it, and the store should not carry them.
@@ -154,7 +154,8 @@ def _instants(times_s: NDArray[np.floating]) -> pd.DatetimeIndex:
 
 def _drawn(fitted: _Fitted, history: History, start_s: int, shape: tuple[int, int], *, log: bool) -> Paths:
     """The stored models' paths from the horizon's start and the days before it, shape (origins + 1, reach)."""
-    from prophet.serialize import model_from_json  # noqa: PLC0415
+    with _quiet():
+        from prophet.serialize import model_from_json  # noqa: PLC0415
 
     if not fitted.models:
         msg = f"prophet was fitted before {history.name} had enough history: fit again"
@@ -175,7 +176,7 @@ def _young(history: History) -> Reason:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Prophet and its backend log each fit twice and warn of their own use of pandas; neither is news for anybody."""
+    """Prophet and its backend log each fit twice, miss their plotting library and warn of their own use of pandas: no news for anybody."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
     before = [logger.disabled for logger in loggers]
     try:
