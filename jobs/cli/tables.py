@@ -3,11 +3,14 @@
 from collections import defaultdict
 from datetime import datetime, timedelta
 
+from forecaster.calendar import Calendar
 from forecaster.decision import CycleRecord
+from forecaster.forecast import DailyPeak
 from forecaster.plan import Floor, Plan
+from forecaster.series import Window
 from forecaster.units import DAY_S, HOUR_S, floor_to
 from jobs.apply import Cycle
-from jobs.cli.show import Table
+from jobs.cli.show import Cell, Table, moment
 from jobs.failure import Failure, told_once
 from jobs.fleet import Fleet
 from jobs.forecast import Draft
@@ -21,18 +24,31 @@ def peaks_table(drafts: tuple[Draft, ...]) -> Table:
     rows = []
     for draft in drafts:
         for forecast in draft.forecasts:
+            signal = Cell(value=str(forecast.signal), words=f"{forecast.signal} ({forecast.signal.unit})")
             for peak in forecast.daily_peaks:
-                at = draft.member.workload.calendar.local(peak.at)
-                values = (peak.at_level(level) for level in PEAK_LEVELS)
-                part = "" if _whole(peak.covers.length_s) else f" (from {draft.member.workload.calendar.local(peak.covers.start):%H:%M})"
-                day = f"{peak.day:%a %d %b}{part}"
-                rows.append((draft.name, f"{forecast.signal} ({forecast.signal.unit})", day, *values, f"{at:%H:%M %Z}", forecast.model))
+                calendar = Calendar(zone=peak.zone)
+                day = Cell(value=peak.day, words=f"{peak.day:%a %d %b}{_part(peak, calendar)}")
+                levels = (peak.at_level(level) for level in PEAK_LEVELS)
+                rows.append((draft.name, signal, day, *levels, moment(peak.at, calendar, "%H:%M %Z"), forecast.model))
     columns = ("workload", "signal", "day", *(f"P{level * 100:g}" for level in PEAK_LEVELS), "peak at", "model")
     return Table(title="Daily peaks", columns=columns, rows=tuple(rows), empty="no forecast was made")
 
 
-def _whole(length_s: float) -> bool:
-    return length_s >= DAY_S - 3_600  # the day on which clocks go forward is a whole one
+def _part(peak: DailyPeak, calendar: Calendar) -> str:
+    """Which part of its day a peak speaks of, for people; nothing where it is the whole day."""
+    a_day = timedelta(days=1)
+    around = Window(start=peak.covers.start - a_day, end=peak.covers.end + a_day)
+    whole = dict(calendar.local_days(around))[peak.day]
+    begins, ends = (f"{calendar.local(at):%H:%M}" for at in (peak.covers.start, peak.covers.end))
+    match peak.covers.start > whole.start, peak.covers.end < whole.end:
+        case True, True:
+            return f" (from {begins} until {ends})"
+        case True, False:
+            return f" (from {begins})"
+        case False, True:
+            return f" (until {ends})"
+        case _:
+            return ""
 
 
 def floors_table(drafts: tuple[Draft, ...], now: datetime) -> Table:
@@ -41,8 +57,8 @@ def floors_table(drafts: tuple[Draft, ...], now: datetime) -> Table:
         (
             plan.workload,
             plan.pool,
-            f"{calendar.local(floor.start):%a %H:%M}",
-            f"{calendar.local(floor.until):%a %H:%M %Z}",
+            moment(floor.start, calendar, "%a %H:%M"),
+            moment(floor.until, calendar, "%a %H:%M %Z"),
             floor.replicas,
             why,
         )
@@ -60,14 +76,15 @@ def hours_table(drafts: tuple[Draft, ...], now: datetime) -> Table:
     """The largest floor of each of the next 24 hours, and why."""
     rows = []
     for draft in drafts:
-        local = draft.member.workload.calendar.local
+        calendar = draft.member.workload.calendar
         for plan in draft.plans:
             for hour in (floor_to(now, HOUR_S) + timedelta(hours=i) for i in range(24)):
                 inside = [f for f in plan.floors if f.start < hour + timedelta(hours=1) and f.until > max(hour, now)]
                 if inside:
                     top = max(inside, key=lambda floor: floor.replicas)
                     least = min(floor.replicas for floor in inside)
-                    rows.append((plan.workload, plan.pool, f"{local(hour):%a %H:%M %Z}", least, top.replicas, top.reason.detail))
+                    hour_from = moment(hour, calendar, "%a %H:%M %Z")
+                    rows.append((plan.workload, plan.pool, hour_from, least, top.replicas, top.reason.detail))
     columns = ("workload", "pool", "hour from", "least floor", "largest floor", "why the largest")
     return Table(title="Floors of the next 24 hours", columns=columns, rows=tuple(rows), empty="no plan was made")
 
