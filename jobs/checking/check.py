@@ -16,7 +16,7 @@ from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.registry import Target, TargetConfig, open_targets, target_name
 from forecaster.errors import ConfigRejected
 from forecaster.ports import Store
-from jobs.checking.finding import Finding, State
+from jobs.checking.finding import CONFIGURATION, Finding, State
 from jobs.checking.policies import check_policy
 from jobs.checking.sources import Past, check_load
 from jobs.checking.stores import check_store
@@ -47,7 +47,7 @@ def check_all(path: Path, now: datetime) -> tuple[Finding, ...]:
     try:
         config = read_config(path)
     except ConfigRejected as error:
-        return tuple(_finding("configuration", path.name, State.FAILED, line) for line in str(error).splitlines())
+        return tuple(_finding(CONFIGURATION, path.name, State.FAILED, line) for line in str(error).splitlines())
     kept, readable = check_store(store_url(config, path.parent))
     expansions = expand(config, path.parent)
     sections = (*config.workloads, *(section for expanded in expansions for section in expanded.workloads))
@@ -109,9 +109,9 @@ def _write(opened: _Opened, section: WorkloadSection, name: str) -> Iterator[Fin
 def _read(path: Path, config: Config, sections: tuple[WorkloadSection, ...]) -> Finding:
     if not sections:
         sentence = "there is no workload: nothing is forecast; write one under workloads, or a template that finds some"
-        return _finding("configuration", path.name, State.WARNING, sentence)
+        return _finding(CONFIGURATION, path.name, State.WARNING, sentence)
     counts = f"workloads: {len(sections)}, sources: {len(config.sources)}, templates: {len(config.templates)}"
-    return _finding("configuration", path.name, State.OK, counts)
+    return _finding(CONFIGURATION, path.name, State.OK, counts)
 
 
 def _templates(expansions: tuple[Expanded, ...]) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from jobs.cli.options import DONE, FAILED, ConfigFile, Json, Now, Output, OutputFormat
+from jobs.cli.options import DONE, FAILED, USAGE, ConfigFile, Json, Now, Output, OutputFormat
 
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the configuration instead, for editors.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
@@ -49,6 +49,8 @@ def check(config: ConfigFile = None, now: Now = None, output: OutputFormat = Out
     rows = tuple((finding.what, finding.where, str(finding.state), finding.sentence) for finding in findings)
     columns = ("what", "where", "state", "sentence")
     show(Table(title="Check", columns=columns, rows=rows, named_by=3), Output.JSON if json else output)
+    if any(finding.is_unusable_configuration for finding in findings):
+        raise typer.Exit(USAGE)
     raise typer.Exit(FAILED if any(finding.state is State.FAILED for finding in findings) else DONE)
 
 

@@ -29,11 +29,11 @@ def test_anything_that_failed_is_exit_code_1_and_the_rest_is_told_too(world: Wor
     assert sum(",ok," in line for line in lines) > 5
 
 
-def test_faults_of_the_configuration_are_rows_too(world: World) -> None:
+def test_a_configuration_that_cannot_be_used_is_exit_code_2_and_its_faults_are_rows(world: World) -> None:
     world.workload("chat", levl=0.9)
     done = forecaster(world.folder, "check", "--config", str(world.path), "--json")
     (row,) = json.loads(done.out)
-    assert done.code == 1
+    assert done.code == 2
     assert row["state"] == "failed"
     assert row["sentence"].endswith("workloads[0].policy.levl: is no known key; did you mean level?")
 
