@@ -23,6 +23,8 @@ _PIPE_WIDTH = 10_000
 """Columns of a table that nobody watches: no name is ever cut, and every row is one line to grep."""
 _PROSE_WIDTH = 20
 """Columns that a cell of text can do with: beyond, it goes on in the next line."""
+_LEAST_TERMINAL = 40
+"""Columns that tables are laid out for at least: a narrower terminal breaks the lines itself, and loses nothing."""
 _GAP = 3
 """Columns between two columns of a table."""
 _COLOURS = {"[▁-█]+": "cyan", "░+": "blue", "[⠁-⣿]+": "bold yellow", "[┤│└┬─]+": "dim"}
@@ -197,6 +199,7 @@ def _print_rich(table: Table) -> None:
     if not table.rows:
         console.print(f"{table.title}: {table.empty}", markup=False)
         return
+    console.width = max(console.width, _LEAST_TERMINAL)
     console.print(Text(table.title, style="bold"))
     for columns in _fitting(table, console.width):
         _print_columns(table, columns, console)
@@ -214,9 +217,27 @@ def _fitting(table: Table, width: int) -> list[list[int]]:
     return groups
 
 
+def _natural_width(table: Table, i: int) -> int:
+    from rich.cells import cell_len
+
+    return max(cell_len(line) for text in (table.columns[i], *(_text(row[i]) for row in table.rows)) for line in text.split("\n"))
+
+
 def _least_width(table: Table, i: int, *, right: bool) -> int:
-    natural = max(len(table.columns[i]), *(len(_text(row[i])) for row in table.rows))
+    natural = _natural_width(table, i)
     return natural if right or i < table.named_by else min(natural, max(_PROSE_WIDTH, len(table.columns[i])))
+
+
+def _widths(table: Table, columns: list[int], width: int) -> list[int]:
+    """Widths that fit together: text gives way first, down to its least, then whatever is widest."""
+    room = width - _GAP * len(columns)
+    numeric = _numeric(table)
+    least = [_least_width(table, i, right=numeric[i]) for i in columns]
+    widths = [max(min(_natural_width(table, i), room), 1) for i in columns]
+    while sum(widths) > room:
+        loose = [k for k in range(len(columns)) if widths[k] > least[k]] or range(len(columns))
+        widths[max(loose, key=lambda k: widths[k])] -= 1
+    return widths
 
 
 def _print_columns(table: Table, columns: list[int], console: "Console") -> None:
@@ -227,11 +248,10 @@ def _print_columns(table: Table, columns: list[int], console: "Console") -> None
 
     rich = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     numeric = _numeric(table)
-    for i in columns:
+    # Widths are all set: left to itself the library squeezes without regard to least widths, then cuts off what does not fit.
+    for i, width in zip(columns, _widths(table, columns, console.width), strict=True):
         justify: JustifyMethod = "right" if numeric[i] else "left"
-        whole = numeric[i] or i < table.named_by
-        least = min(_least_width(table, i, right=numeric[i]), console.width - _GAP) if whole else None
-        rich.add_column(table.columns[i], justify=justify, overflow="fold", min_width=least)
+        rich.add_column(Text(table.columns[i]), justify=justify, overflow="fold", width=width)
     for row in table.rows:
         rich.add_row(*(Text(_text(row[i])) for i in columns))
     console.print(rich)

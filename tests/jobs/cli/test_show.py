@@ -7,11 +7,13 @@ import os
 import pty
 import subprocess
 import sys
+from collections import Counter
 from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
 from forecaster.calendar import Calendar
 from jobs.cli.options import Output
@@ -128,6 +130,25 @@ def test_a_narrow_terminal_gets_the_columns_in_groups_each_led_by_the_names() ->
     assert max(len(line) for line in out.splitlines()) <= 60
     assert out.count("workload") == out.count("chat") > 1
     assert all(f"column {i}" in out for i in range(8))
+
+
+@pytest.mark.parametrize("columns", [20, 50, 80, 100, 200])
+def test_a_terminal_of_any_width_loses_no_character(columns: int) -> None:
+    headings = ("what", "where", "state", "sentence")
+    rows = (
+        ("configuration", "forecaster.yaml", "ok", "workloads: 1, sources: 1, templates: 0"),
+        ("query", "chat: rpm", "failed", "http://prometheus.monitoring:9090 cannot be reached (Name or service not known); check url"),
+        ("target", "kubernetes-hpa:serving/a-workload-with-a-long-name", "failed", "負荷 の目標 が見つかりません" * 3),
+    )
+    out = on_terminal(
+        "from jobs.cli.show import Table, show\n"
+        "from jobs.cli.options import Output\n"
+        f"show(Table(title='Check', columns={headings}, rows={rows}, named_by=3), Output.TABLE)\n",
+        columns=columns,
+    )
+    told = "".join(("Check", *headings, *(cell for row in rows for cell in row)))
+    assert Counter("".join(out.replace("─", "").split())) == Counter("".join(told.split()))
+    assert max(cell_len(line) for line in out.splitlines()) <= max(columns, 40)
 
 
 def test_a_chart_is_coloured_on_a_terminal_only(capsys: pytest.CaptureFixture[str]) -> None:
