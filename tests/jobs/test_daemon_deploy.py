@@ -57,19 +57,24 @@ def test_every_cron_line_has_valid_times_and_a_command_that_exists() -> None:
             assert match, field
             assert match[1] == "*" or int(match[1]) in allowed
         assert user == "forecaster"
-        words = command.split("2>&1")[0].split()
+        words = command.split()[3:]
         assert words[0] == "forecaster"
         assert words[1] in commands
         assert set(words[2:]) <= commands[words[1]]
 
 
 def test_cron_applies_every_minute_forecasts_every_hour_and_has_a_watchdog() -> None:
-    begins = {line[6].split("2>&1")[0].strip(): " ".join(line[:5]) for line in cron_lines()}
+    begins = {" ".join(line[6].split()[3:]): " ".join(line[:5]) for line in cron_lines()}
     assert begins == {
         "forecaster apply": "* * * * *",
         "forecaster forecast": "7 * * * *",
         "forecaster release --expired": "*/10 * * * *",
     }
+
+
+def test_cron_sees_the_exit_code_of_the_command_and_the_journal_what_it_printed() -> None:
+    for *_, command in cron_lines():
+        assert re.fullmatch(r"systemd-cat -t forecaster-[a-z]+ forecaster [a-z -]+", command), command  # no pipe, no shell's own code
 
 
 def test_the_unit_stops_after_the_daemon_has_had_its_time_and_always_starts_again() -> None:
