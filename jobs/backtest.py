@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -25,9 +26,26 @@ CONTRACT_POLICY = Policy(minimum=1, hold_s=0)
 """What a backtest without a configuration runs under: floors from 1 up, no ceiling, no step limits, nothing held."""
 
 
-def backtest_csv(path: Path, policy: Policy = CONTRACT_POLICY, settings: Settings | None = None, progress: Progress = silent) -> Backtest:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """What the two columns of a trace are called."""
+
+    value: str = "value"
+    timestamp: str = "timestamp"
+
+
+def backtest_csv(
+    path: Path,
+    policy: Policy = CONTRACT_POLICY,
+    settings: Settings | None = None,
+    progress: Progress = silent,
+    *,
+    columns: Columns | None = None,
+) -> Backtest:
     """The backtest of a CSV trace. Raises TraceRejected, naming the file, when it cannot be read or replayed."""
-    return backtest(read_trace(path), policy, settings or Settings(), progress)
+    named = columns or Columns()
+    trace = read_trace(path, column=named.value, timestamp=named.timestamp)
+    return backtest(trace, policy, settings or Settings(), progress)
 
 
 def summary(found: Backtest) -> dict[str, Json]:

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,8 +16,12 @@ if TYPE_CHECKING:
     from forecaster.backtest.run import Backtest
     from forecaster.backtest.settings import Progress, Settings
     from forecaster.workload import Policy
+    from jobs.backtest import Columns
     from jobs.cli.show import Table
+    from jobs.config.document import Config
+    from jobs.config.workloads import WorkloadSection
 
+_FEW_DAYS = 7  # no weekday seen twice, and most of the week not even once before the level is chosen
 _WORDS = {
     "static": "the peak of the last 14 days, all the time",
     "hpa_0.7": "HPA at 70 %",
@@ -30,7 +35,13 @@ _WORDS = {
 
 
 def backtest(
-    csv: Annotated[Path, typer.Option("--csv", metavar="TRACE", help="Counts: columns timestamp and value; .csv or .csv.gz.")],
+    csv: Annotated[Path, typer.Option("--csv", metavar="TRACE", help="Counts with their timestamps; .csv or .csv.gz.")],
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column", metavar="NAME", help="Its column of counts. Default: the one of the configuration's rpm query, else value."
+        ),
+    ] = None,
     config: Annotated[
         Path | None, typer.Option("--config", "-c", metavar="FILE", help="Take model, lead time and policy from a workload there.")
     ] = None,
@@ -48,13 +59,15 @@ def backtest(
     Example: forecaster backtest --csv load.csv.gz --out backtest
     """
     from forecaster.backtest.settings import Settings
-    from jobs.backtest import CONTRACT_POLICY, backtest_csv, summary, write
+    from jobs.backtest import CONTRACT_POLICY, Columns, backtest_csv, summary, write
     from jobs.cli.options import Output
     from jobs.cli.show import show, show_json
 
-    policy, settings = (CONTRACT_POLICY, Settings()) if config is None else _configured(config, workload)
+    policy, settings, columns = (CONTRACT_POLICY, Settings(), Columns()) if config is None else _configured(config, workload)
+    if column is not None:
+        columns = replace(columns, value=column)
     with _progress() as progress:
-        found = backtest_csv(csv, policy, settings, progress)
+        found = backtest_csv(csv, policy, settings, progress, columns=columns)
     if out is not None:
         write(found, out)
     if json:
@@ -65,8 +78,8 @@ def backtest(
         typer.echo(line)
 
 
-def _configured(config: Path, name: str | None) -> tuple["Policy", "Settings"]:
-    """Policy and settings of a workload in a configuration. Raises ConfigRejected when it is not there."""
+def _configured(config: Path, name: str | None) -> tuple["Policy", "Settings", "Columns"]:
+    """Policy, settings and columns of a workload in a configuration. Raises ConfigRejected when it is not there."""
     from forecaster.backtest.settings import Settings
     from forecaster.errors import ConfigRejected
     from jobs.config.reading import config_path, read_config
@@ -83,7 +96,19 @@ def _configured(config: Path, name: str | None) -> tuple["Policy", "Settings"]:
         lead_time_s=max(pool.lead_time.plan_s for pool in core.pools),
         history_s=int(document.forecast.history),
     )
-    return replace(core.policy, minimum=core.policy.minimum or 1, allow_below_original=True), settings
+    policy = replace(core.policy, minimum=core.policy.minimum or 1, allow_below_original=True)
+    return policy, settings, _columns(document, chosen)
+
+
+def _columns(document: "Config", workload: "WorkloadSection") -> "Columns":
+    """What the workload calls the columns of its own recorded file; the usual names where it reads its requests elsewhere."""
+    from connectors.sources.csv import CsvConfig
+    from jobs.backtest import Columns
+
+    source, requests = document.sources[workload.source], workload.signals.get("rpm")
+    if not isinstance(source, CsvConfig) or requests is None:
+        return Columns()
+    return Columns(value=requests.query, timestamp=source.timestamp)
 
 
 def _policies(found: "Backtest") -> "Table":
@@ -105,6 +130,11 @@ def _sentences(found: "Backtest") -> Iterator[str]:
         f"Recommended: level P{point.level * 100:g} and HPA target {point.target:.0%}, chosen on the days before "
         f"{found.first_origin:%Y-%m-%d}; a replica serves {found.fleet.replica_rpm:,.4g} requests/min."
     )
+    if (days := (found.first_origin - found.trace.start) / timedelta(days=1)) < _FEW_DAYS:
+        yield f"The recommendation rests on {days:.1f} days only, which is weak evidence: give a trace of at least {2 * _FEW_DAYS} days."
+    alone, with_us = found.outcomes["hpa_best"], found.outcomes["ours"]
+    if alone.late_ratio[0] <= with_us.late_ratio[0] and alone.replica_hours[0] <= with_us.replica_hours[0]:
+        yield "On this trace the best plain HPA in hindsight (hpa_best) would have done as well: no later and no dearer than our floors."
     scores = found.accuracy.model
     covered = ", ".join(f"P{level * 100:g} {value:.1%}" for level, value in zip(LEVELS, scores.coverage, strict=True) if value is not None)
     if covered:

@@ -87,7 +87,45 @@ def test_people_get_a_table_and_the_recommendation(desk: Desk) -> None:
     assert {line.split()[0] for line in done.out.splitlines() if line.strip()} >= POLICIES
     assert "Recommended: level P" in done.out
     assert "HPA target" in done.out
+    assert "The recommendation rests on 4.4 days only, which is weak evidence: give a trace of at least 14 days." in done.out
     assert [path.name for path in desk.folder.iterdir()] == ["hours.csv.gz"]
+
+
+def test_where_a_plain_autoscaler_does_as_well_it_is_said(desk: Desk) -> None:
+    write_csv(desk.folder / "flat.csv", np.full(15 * 24, 6_000.0), 3_600)
+    done = desk.done("backtest", "--csv", "flat.csv")
+    assert "the best plain HPA in hindsight (hpa_best) would have done as well: no later and no dearer" in done.out
+    assert "weak evidence" not in done.out
+
+
+def renamed(folder: Path) -> Path:
+    """Three days as an exporter writes them: neither column is called as we call it."""
+    counts = daily(3, 1_800).tolist()
+    rows = [f"{iso(START + timedelta(minutes=30 * i))},{count:g},{2 * count:g}\n" for i, count in enumerate(counts)]
+    path = folder / "export.csv"
+    path.write_text("time,requests,tokens\n" + "".join(rows))
+    return path
+
+
+def test_columns_are_those_of_the_configuration_unless_one_is_named(desk: Desk) -> None:
+    renamed(desk.folder)
+    config = on_csv(path="export.csv")
+    config["sources"]["trace"]["timestamp"] = "time"
+    config["workloads"][0]["signals"]["rpm"]["query"] = "requests"
+    desk.configure(config)
+    words = ("backtest", "--csv", "export.csv", "--config", "forecaster.yaml", "--json")
+    requests, tokens = desk.done(*words).json, desk.done(*words, "--column", "tokens").json
+    assert tokens["mu"] == pytest.approx(2 * requests["mu"], rel=1e-4)
+    unknown = desk.run(*words, "--column", "tokns")
+    assert (unknown.code, "has no column 'tokns'; its columns are 'time', 'requests', 'tokens'" in unknown.err) == (1, True)
+
+
+def test_without_a_configuration_the_column_can_be_named(desk: Desk) -> None:
+    counts = daily(3, 1_800).tolist()
+    rows = "".join(f"{iso(START + timedelta(minutes=30 * i))},{count:g}\n" for i, count in enumerate(counts))
+    (desk.folder / "load.csv").write_text("timestamp,requests\n" + rows)
+    assert desk.run("backtest", "--csv", "load.csv").code == 1
+    assert desk.done("backtest", "--csv", "load.csv", "--column", "requests", "--json").json["mu"] > 0
 
 
 def test_a_configuration_gives_policy_and_lead_time(desk: Desk) -> None:
