@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.plan import Plan
@@ -24,6 +25,7 @@ _KEYS = (
     "order",
     "error",
 )
+_NEAR = timedelta(days=6)
 _AGES = ((86_400 * 2, 86_400, "d"), (3_600 * 2, 3_600, "h"), (120, 60, "min"), (0, 1, "s"))
 
 
@@ -31,7 +33,6 @@ def status_table(found: Sequence[WorkloadStatus], store: str) -> Table:
     """A row a target."""
     rows = []
     for status in found:
-        calendar = status.workload.calendar
         order = "; ".join(order_words(ruling) for ruling in (status.pause, status.override) if ruling is not None) or None
         for pool in status.pools:
             plan = pool.in_force.plan
@@ -44,16 +45,25 @@ def status_table(found: Sequence[WorkloadStatus], store: str) -> Table:
                         target,
                         str(status.workload.policy.mode),
                         decision.floor if decision is not None else None,
-                        moment(decision.since if decision is not None else None, calendar, "%a %H:%M"),
-                        moment(record.at if record is not None else None, calendar, "%a %H:%M"),
+                        _when(decision.since if decision is not None else None, status),
+                        _when(record.at if record is not None else None, status),
                         _state(pool),
                         age((status.now - plan.issued_at).total_seconds()) if plan is not None else None,
-                        moment(plan.valid_until if plan is not None else None, calendar, "%a %H:%M %Z"),
+                        _when(plan.valid_until if plan is not None else None, status, zone=" %Z"),
                         order,
                         record.error if record is not None else None,
                     )
                 )
     return Table(title=f"Floors in {store}", columns=_COLUMNS, keys=_KEYS, rows=tuple(rows), named_by=2)
+
+
+def _when(at: datetime | None, status: WorkloadStatus, *, zone: str = "") -> Cell | None:
+    """An instant as briefly as it can be said: a weekday alone names only one of the nearest days."""
+    calendar = status.workload.calendar
+    if at is None or abs(at - status.now) <= _NEAR:
+        return moment(at, calendar, f"%a %H:%M{zone}")
+    year = "" if calendar.local(at).year == calendar.local(status.now).year else " %Y"
+    return moment(at, calendar, f"%d %b{year} %H:%M{zone}")
 
 
 def _state(pool: PoolStatus) -> str:

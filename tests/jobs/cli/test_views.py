@@ -158,6 +158,22 @@ def test_status_tells_who_ordered_what_until_when(world: World, capsys: pytest.C
     assert "left alone at 2" in out
 
 
+@pytest.mark.parametrize(
+    ("later", "decided"),
+    [
+        (timedelta(days=1), " Mon 08:30 "),
+        (timedelta(days=6), " Mon 08:30 "),
+        (timedelta(days=8), " 02 Mar 08:30 "),
+        (timedelta(days=400), " 02 Mar 2026 08:30 "),
+    ],
+)
+def test_status_dates_what_a_weekday_alone_does_not_name(
+    ran: World, capsys: pytest.CaptureFixture[str], later: timedelta, decided: str
+) -> None:
+    views.status(config=ran.path, now=iso(NOW + HOUR + later), output=Output.MARKDOWN)
+    assert decided in capsys.readouterr().out
+
+
 def test_a_stores_password_is_never_shown() -> None:
     assert without_password("postgresql://me:s3cr:t@db/forecaster") == "postgresql://me:***@db/forecaster"
     assert without_password("sqlite:////data/forecaster.db") == "sqlite:////data/forecaster.db"
