@@ -1,6 +1,7 @@
 """The command `forecaster`: every verb in the order in which one meets them."""
 
 import sys
+from typing import Annotated
 
 import typer
 
@@ -15,7 +16,25 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"forecaster {version('forecaster')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[bool, typer.Option("--version", callback=_say_version, is_eager=True, help="Say the version.")] = False,
+) -> None:
+    """What may stand before a command."""
+
+
 app.command("init")(setup.init)
 app.command("check")(setup.check)
 app.command("demo")(demo.demo)
