@@ -58,6 +58,12 @@ def in_force(plans: tuple[Plan, ...], approved: tuple[Plan, ...], rulings: tuple
     return InForce(state=state, plan=fresh, waiting=waiting, standing=standing)
 
 
+def last_followed(plans: tuple[Plan, ...], rulings: tuple[Ruling, ...], mode: Mode, now: datetime) -> Plan | None:
+    """The newest plan that could be followed when it was fresh, expired or not, as long as its floors reach beyond `now`."""
+    verdicts = _verdicts(rulings, now)
+    return next((p for p in reversed(plans) if p.floor_at(now) is not None and _may_follow(p, verdicts, mode)), None)
+
+
 def inherited_from(plan: Plan, approved: Plan, tolerance_ratio: float, now: datetime) -> bool:
     """Whether a newer plan stays within the tolerance of an approved one until that one ends; one replica is always tolerated."""
     end = min(approved.valid_until, plan.valid_until)

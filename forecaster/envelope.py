@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import TypeAlias
 
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
@@ -26,17 +27,24 @@ class Envelope:
                 check_positive(f"envelope.{name}", value, "")
 
 
-def enveloped(new: tuple[Plan, ...], in_force: dict[tuple[str, str], Plan], envelope: Envelope, now: datetime) -> tuple[Plan, ...]:
+PoolKey: TypeAlias = tuple[str, str]
+"""Workload and pool."""
+
+
+def enveloped(
+    new: tuple[Plan, ...], followed: dict[PoolKey, Plan], unanswered: frozenset[PoolKey], envelope: Envelope, now: datetime
+) -> tuple[Plan, ...]:
     """The new plans; those that change are held with a reason when the fleet would change beyond the envelope.
 
-    Compared over the next day, as far as both plans reach. A pool without a plan in force has nothing to compare with and passes:
-    its first plan starts from the floor that was found, under hold, limits and bounds. Live load still raises the floor of a held
-    plan's pool.
+    followed: the last plan that was followed of each pool, expired or not; compared over the next day, as far as both reach.
+    unanswered: the pools whose last plan was held and got no approval. A pool without a plan to compare with passes: its first plan
+    starts from the floor that was found, under hold, limits and bounds. But silence is no consent: an unanswered pool without one
+    stays held. Live load still raises the floor of a held plan's pool.
     """
     changes = {}
     before_total = change_total = 0.0
     for plan in new:
-        old = in_force.get((plan.workload, plan.pool))
+        old = followed.get((plan.workload, plan.pool))
         if old is not None:
             before, after = _replica_hours(old, plan, now)
             changes[plan.id] = abs(after - before) / before if before else 0.0
@@ -49,10 +57,19 @@ def enveloped(new: tuple[Plan, ...], in_force: dict[tuple[str, str], Plan], enve
         broken.append(f"the fleet's planned replica-hours change by {ratio:.0%}, the envelope is {limit:.0%}")
     if envelope.workloads is not None and moved > envelope.workloads:
         broken.append(f"{moved} pools change at once, the envelope is {envelope.workloads}")
-    if not broken:
-        return new
-    reason = Reason(code=Code.ENVELOPE, detail=" and ".join(broken))
-    return tuple(replace(p, held=True, reasons=(*p.reasons, reason)) if changes.get(p.id) else p for p in new)
+    return tuple(_held(plan, _why(plan, broken if changes.get(plan.id) else [], followed, unanswered)) for plan in new)
+
+
+def _why(plan: Plan, broken: list[str], followed: dict[PoolKey, Plan], unanswered: frozenset[PoolKey]) -> str:
+    """Why a plan is held; empty when it is not."""
+    key = (plan.workload, plan.pool)
+    if key not in followed and key in unanswered:
+        return "the plan before it was held and nobody has approved one since"
+    return " and ".join(broken)
+
+
+def _held(plan: Plan, why: str) -> Plan:
+    return replace(plan, held=True, reasons=(*plan.reasons, Reason(code=Code.ENVELOPE, detail=why))) if why else plan
 
 
 def _replica_hours(old: Plan, new: Plan, now: datetime) -> tuple[float, float]:

@@ -67,11 +67,16 @@ def guard(case: Case) -> Decision:
 
 
 def bounds_of(policy: Policy, seen: Seen) -> tuple[int, int | None]:
-    """The least and the largest floor for a target, None = no ceiling. Where the two cross, the ceiling wins."""
+    """The least and the largest floor for a target, None = no ceiling. Where the two cross, the ceiling wins.
+
+    Neither bound goes below the value found at adoption unless that is allowed; the object's own ceiling may.
+    """
     least = seen.original if policy.minimum is None else policy.minimum
+    maximum = policy.maximum
     if not policy.allow_below_original:
         least = max(least, seen.original)
-    ceilings = [bound for bound in (policy.maximum, seen.ceiling) if bound is not None]
+        maximum = maximum if maximum is None else max(maximum, seen.original)
+    ceilings = [bound for bound in (maximum, seen.ceiling) if bound is not None]
     return least, min(ceilings, default=None)
 
 
@@ -186,12 +191,21 @@ def _hold_when(case: Case, floor: int) -> tuple[int, list[Reason]]:
 
 
 def _hold(case: Case, floor: int) -> tuple[int, list[Reason]]:
-    """A floor is lowered when nothing has asked for it during `hold_s`: the highest that stood and was wanted within that span."""
-    held = max((min(d.wanted, d.floor) for d in case.recent), default=floor)
+    """A floor is lowered when nothing has asked for it during `hold_s`: the highest that stood and was wanted within that span.
+
+    A person's override is obeyed and taken back at once: it neither waits for a hold nor holds anything itself.
+    """
+    if override_of(case.rulings, case.now) is not None:
+        return floor, []
+    held = max((min(d.wanted, d.floor) for d in case.recent if not _overridden(d)), default=floor)
     if held <= floor or case.policy.hold_s == 0:
         return floor, []
     detail = f"{held} stays until nothing has asked for it for {case.policy.hold_s / MINUTE_S:g} min"
     return held, [Reason(code=Code.HOLD, detail=detail, before=floor, after=held)]
+
+
+def _overridden(decision: Decision) -> bool:
+    return any(reason.code is Code.OVERRIDDEN for reason in decision.reasons)
 
 
 def _step_limits(case: Case, floor: int) -> tuple[int, list[Reason]]:
@@ -215,6 +229,7 @@ def _bounds(case: Case, floor: int) -> tuple[int, list[Reason]]:
         floor = least
     if most is None or floor <= most:
         return floor, reasons
-    code, whose = (Code.MAX_BINDS, "max") if case.policy.maximum == most else (Code.CEILING_BELOW_FLOOR, "the target's own ceiling")
+    own = case.seen.ceiling is not None and case.seen.ceiling == most != case.policy.maximum
+    code, whose = (Code.CEILING_BELOW_FLOOR, "the target's own ceiling") if own else (Code.MAX_BINDS, "max")
     reasons.append(Reason(code=code, detail=f"{whose} is {most}, {floor} were asked for", before=floor, after=most))
     return most, reasons

@@ -36,6 +36,9 @@ _UNITS = {
     Signal.CONDITION: "(any but 0 holds)",
 }
 
+MOST_LOAD = 1e12
+"""No service has more of anything; a larger number is a broken one and counts as not measured."""
+
 LOAD_SIGNALS = (Signal.RPM, Signal.CONCURRENCY, Signal.TOKENS)
 
 

@@ -78,6 +78,12 @@ _CEIL_NOISE = 1e-9
 """Relative slack in rounding up: 6.04 / 2 x 2 must not become 7 by the last bits of a float."""
 
 
+MOST_REPLICAS = 1_000_000
+"""No fleet is larger; what asks for more is a broken number, and is bounded before it becomes an integer."""
+
+
 def whole_replicas(replicas: float) -> int:
-    """The fewest whole replicas that carry a fractional number of them: rounded up, blind to float noise. At least 0."""
+    """The fewest whole replicas that carry a fractional number of them: rounded up, blind to float noise. 0 to a million."""
+    if replicas >= MOST_REPLICAS:
+        return MOST_REPLICAS
     return max(0, math.ceil(replicas - _CEIL_NOISE * max(1.0, abs(replicas))))

@@ -9,16 +9,17 @@ from functools import partial
 import structlog
 
 from forecaster.approval import InForce
-from forecaster.correct import Correction, correct, look
+from forecaster.correct import FRESH_S, Correction, correct, look
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
 from forecaster.errors import ForecasterError, SourceError, StoreError, TargetConflict, TargetError
 from forecaster.explain import sentence
 from forecaster.guard import Case, guard
 from forecaster.ports import Query, ScaleTarget
+from forecaster.reasons import Code
 from forecaster.series import Series, Window, empty_series
 from forecaster.units import HOUR_S, MINUTE_S, floor_to
 from forecaster.workload import Mode, Pool
-from jobs.failure import Failure, failure, unfetched
+from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
 from jobs.standing import rulings_of, standing
 
@@ -90,6 +91,8 @@ def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
                 turns.append(apply_target(member.targets[name], decide, policy.mode, now))
             except TargetError as error:
                 failures.append(failure("apply", error, f"{name} was not observed: {error}"))
+    if not failures:
+        failures += _unmeasured(bases)
     failures += [failure("apply", turn.error, f"{turn.seen.target}: {turn.error}") for turn in turns if turn.error is not None]
     return Cycle(
         workload=workload.name,
@@ -98,6 +101,13 @@ def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
         bases=tuple(bases),
         seen=tuple(turn.seen for turn in turns),
     )
+
+
+def _unmeasured(bases: list[Basis]) -> list[Failure]:
+    """One failure for each load signal that the source answers without a recent sample."""
+    told = f"not measured in the last {FRESH_S // MINUTE_S} min, so no floor is lowered; `forecaster check` asks the source"
+    unknown = sorted({name for basis in bases for name in basis.correction.look.unknown})
+    return [Failure(verb="fetch", error=Code.LOAD_UNKNOWN, sentence=f"{name} was {told}", cause=no_samples(name)) for name in unknown]
 
 
 def apply_target(target: ScaleTarget, decide: partial[Case], mode: Mode, now: datetime) -> Turn:

@@ -27,6 +27,11 @@ def failure(verb: str, error: Exception, sentence: str | None = None) -> Failure
     return Failure(verb=verb, error=kind, sentence=sentence or cause, cause=cause)
 
 
+def no_samples(signal: str) -> str:
+    """The cause that both halves of the line name when a source answers without recent samples of a signal."""
+    return f"no recent samples of {signal}"
+
+
 def unfetched(errors: Iterable[tuple[str, SourceError]], words: str) -> Iterator[Failure]:
     """One failure a cause: `rpm and concurrency WORDS: cause`."""
     by_cause: dict[str, list[tuple[str, SourceError]]] = defaultdict(list)

@@ -1,7 +1,7 @@
 """The first half of the line: fetch -> history -> forecast -> demand -> plan, kept in the store; every few hours."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -10,6 +10,7 @@ from functools import partial
 import numpy as np
 import structlog
 
+from forecaster.approval import last_followed
 from forecaster.calendar import Calendar
 from forecaster.demand import demand
 from forecaster.envelope import enveloped
@@ -23,9 +24,9 @@ from forecaster.ports import Query
 from forecaster.reasons import Code
 from forecaster.series import LOAD_SIGNALS, Panel, Series, Signal, Window, panel_of
 from forecaster.units import HOUR_S, floor_to, iso
-from jobs.failure import Failure, failure, unfetched
+from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
-from jobs.standing import inherit_approvals, rulings_of, standing
+from jobs.standing import NEAR_S, inherit_approvals, plans_near, rulings_of
 
 CHUNK = 500
 """Series a chunk: the size from which batching gains no more."""
@@ -102,6 +103,8 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
             (behind if measured else absent).append((query.signal, error))
         elif not measured:
             silent.append(_silence(query, span))
+        else:
+            silent.extend(_stopped(query, known, span))
     failures = (
         *unfetched(behind, "could not be fetched, older history is used"),
         *unfetched(absent, "could not be fetched, and without history nothing is forecast"),
@@ -169,14 +172,20 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
 
 def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
     """Mark the plans that change the fleet beyond the envelope: they wait for approval, whatever the mode."""
-    before = {}
+    followed, unanswered = {}, set()
     for draft in drafts:
-        rulings = rulings_of(fleet.store, draft.name, now)
+        workload, rulings = draft.member.workload, rulings_of(fleet.store, draft.name, now)
         for made in draft.plans:
-            old = standing(fleet.store, draft.member.workload, made.pool, rulings, now)[0].plan
-            if old is not None:
-                before[made.workload, made.pool] = old
-    held = {p.id: p for p in enveloped(tuple(p for draft in drafts for p in draft.plans), before, fleet.envelope, now)}
+            for span_s in (NEAR_S, fleet.horizon_s):  # the longer one is read only while nothing of the last hours was followed
+                earlier = tuple(p for p in plans_near(fleet.store, draft.name, made.pool, now, span_s) if p.id != made.id)
+                old = last_followed(earlier, rulings, workload.policy.mode, now)
+                if old is not None:
+                    followed[made.workload, made.pool] = old
+                    break
+            if earlier and earlier[-1].held:
+                unanswered.add((made.workload, made.pool))
+    plans = tuple(made for draft in drafts for made in draft.plans)
+    held = {p.id: p for p in enveloped(plans, followed, frozenset(unanswered), fleet.envelope, now)}
     return tuple(replace(draft, plans=tuple(held[p.id] for p in draft.plans)) for draft in drafts)
 
 
@@ -215,13 +224,24 @@ def _brought(fleet: Fleet, member: Member, query: Query, span: Window) -> tuple[
     return fleet.store.history(name, query.signal, span, member.step_s), None
 
 
+def _stopped(query: Query, known: Series, span: Window) -> Iterator[Failure]:
+    """One failure when the source answers but its samples ended a while ago."""
+    last = int(np.flatnonzero(~np.isnan(known.mean))[-1])
+    until = known.start + timedelta(seconds=known.step_s * (last + 1))
+    behind_s = (span.end - until).total_seconds()
+    if behind_s >= max(HOUR_S, 2 * known.step_s):
+        told = f"{query.signal} was last measured at {iso(until)}, {behind_s / HOUR_S:.1f} h ago: the forecast rests on older load; "
+        sentence = told + "see whether the source still gets samples"
+        yield Failure(verb="fetch", error=Code.GAPS_IN_HISTORY, sentence=sentence, cause=no_samples(query.signal))
+
+
 def _silence(query: Query, span: Window) -> Failure:
     """A source that answers without a single number: a name that is spelled otherwise, or the wrong time."""
     sentence = (
         f"{query.signal}: {query.expression!r} has no number from {iso(span.start)} to {iso(span.end)}; correct its name and labels, "
         "or wait for the first"
     )
-    return Failure(verb="fetch", error=NotEnoughHistory.__name__, sentence=sentence)
+    return Failure(verb="fetch", error=NotEnoughHistory.__name__, sentence=sentence, cause=no_samples(query.signal))
 
 
 def _resume_at(known: Series) -> datetime:

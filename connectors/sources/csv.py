@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceRejected, TraceRejected
 from forecaster.ports import Query
-from forecaster.series import Series, Window
+from forecaster.series import MOST_LOAD, Series, Window
 from forecaster.trace import Trace
 from forecaster.units import DAY_S, HOUR_S, from_epoch_s, iso
 
@@ -242,7 +242,7 @@ def _buckets(stamps_us: NDArray[np.int64], values: NDArray[np.float64], file: st
         end = from_epoch_s((first + n) * bucket_s)
         msg = f"{file} spans {iso(start)} to {iso(end)}, {n} buckets of {bucket_s} s; look for a mistyped timestamp"
         raise TraceRejected(msg)
-    measured = np.isfinite(values) & (values >= 0)
+    measured = (values >= 0) & (values <= MOST_LOAD)
     index = index[measured] - first
     count = np.bincount(index, minlength=n)
     total = np.bincount(index, weights=values[measured], minlength=n)

@@ -111,7 +111,7 @@ def test_an_override_stands_until_it_is_cleared(approved: Desk, floor: Callable[
     assert floor() == 24
     approved.done("override", "clear", "chat", at=clock("06:50"))
     approved.done("apply", at=clock("06:51"))
-    assert floor() == 24  # what was wanted a moment ago is held for one cold start
+    assert floor() < 24  # a person's word is taken back at once
     approved.done("apply", at=clock("07:10"))
     assert 3 <= floor() <= 8
 

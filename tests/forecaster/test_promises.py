@@ -86,6 +86,13 @@ def test_promise_1_no_floor_is_below_the_original_unless_that_is_allowed_or_the_
 
 
 @given(cases())
+def test_promise_1_only_the_objects_own_ceiling_may_push_below_the_original(case: Case) -> None:
+    _, most = bounds_of(case.policy, case.seen)
+    if most is not None and most < case.seen.original and not case.policy.allow_below_original:
+        assert case.seen.ceiling == most
+
+
+@given(cases())
 def test_promise_1_a_ceiling_below_what_is_asked_for_is_an_alert(case: Case) -> None:
     decision = guard(case)
     _, most = bounds_of(case.policy, case.seen)
@@ -210,7 +217,7 @@ def test_promise_4_whole_weeks_in_utc_change_nothing_else(case: Case, weeks: int
 def test_promise_9_plans_beyond_the_envelope_are_held_and_others_are_not(old: list[float], new: list[float]) -> None:
     before, after = plan_of(old), plan_of(new, issued_at=NOW + timedelta(minutes=1))
     limit = Envelope(replicas_ratio=0.5)
-    (held,) = enveloped((after,), {("chat", "main"): before}, limit, NOW + timedelta(minutes=1))
+    (held,) = enveloped((after,), {("chat", "main"): before}, frozenset(), limit, NOW + timedelta(minutes=1))
     end = min(before.floors[-1].until, after.floors[-1].until)
     moments = [NOW + timedelta(minutes=m) for m in range(1, int((end - NOW).total_seconds() // 60))]
     hours = [sum(f.replicas for m in moments if (f := p.floor_at(m)) is not None) for p in (before, after)]
@@ -218,6 +225,14 @@ def test_promise_9_plans_beyond_the_envelope_are_held_and_others_are_not(old: li
     change = abs(hours[1] - hours[0]) / hours[0]
     assert held.held == (change > 0.5) or change == pytest.approx(0.5, abs=1e-6)
     assert held.held == any(reason.code is Code.ENVELOPE for reason in held.reasons)
+
+
+def test_promise_9_silence_is_no_consent() -> None:
+    key = ("chat", "main")
+    later = plan_of([900.0] * 12, issued_at=NOW + timedelta(days=4))
+    (held,) = enveloped((later,), {}, frozenset({key}), Envelope(), NOW + timedelta(days=4))
+    (first,) = enveloped((later,), {}, frozenset(), Envelope(), NOW + timedelta(days=4))
+    assert (held.held, first.held) == (True, False)
 
 
 def test_promise_9_live_load_raises_the_floor_of_a_held_plan() -> None:

@@ -14,6 +14,7 @@ from forecaster.guard import Case, guard
 from forecaster.plan import Plan, plan
 from forecaster.reasons import Code
 from forecaster.series import Signal
+from forecaster.units import whole_replicas
 from forecaster.workload import Mode, Policy, Shape
 from tests.values import NOW, case_of, decided, demand_of, live_of, look_of, looked, peak_of, plan_of, pool_of, seen_of, workload_of
 
@@ -178,6 +179,22 @@ def test_k46_an_override_replaces_the_plan_until_it_ends_and_live_load_may_still
     busy = replace(case, correction=correct(made, look_of(20.0), EAGER))
     assert guard(busy).floor == 20
     assert guard(replace(case, rulings=(replace(override, until=NOW),))).floor == 30
+
+
+def test_an_override_is_obeyed_and_taken_back_at_once() -> None:
+    made = plan_of([100.0] * 12)
+    typo = Ruling(at=NOW - HOUR, workload="chat", kind=RulingKind.OVERRIDE, author="ada", reason="typo", replicas=90)
+    case = case_of(made, look_of(5.0), rulings=(typo,), recent=(decided(10, at=NOW - HOUR),))
+    high = guard(case)
+    mended = replace(typo, at=NOW - MINUTE, replicas=12)
+    lower = guard(replace(case, rulings=(typo, mended), recent=(*case.recent, high)))
+    cleared = Ruling(at=NOW - MINUTE, workload="chat", kind=RulingKind.CLEAR, author="ada", reason="over")
+    assert (high.floor, lower.floor, guard(replace(case, rulings=(typo, cleared), recent=(high,))).floor) == (90, 12, 10)
+
+
+def test_a_broken_capacity_asks_for_no_more_than_a_million_replicas() -> None:
+    assert plan_of([1e12]).floors[0].replicas == 1_000_000
+    assert whole_replicas(float("inf")) == 1_000_000
 
 
 def test_k52_the_fallback_is_the_larger_of_last_floor_and_static_and_does_not_oscillate() -> None:
