@@ -45,14 +45,14 @@ def _pool(section: WorkloadSection, workload: Workload, pool: Pool, seen: Mappin
 def _bounds(workload: Workload, seen: Seen) -> Iterator[tuple[State, str]]:
     policy = workload.policy
     least, most = bounds_of(policy, seen)
+    held = f"is below the {seen.original} found on {seen.target}, which holds; set allow_below_original to go lower"
     if policy.minimum is not None and least > policy.minimum:
-        yield (
-            State.WARNING,
-            f"min {policy.minimum} is below the {seen.original} found on {seen.target}, which holds; set allow_below_original to go lower",
-        )
+        yield State.WARNING, f"min {policy.minimum} {held}"
     if most is None:
         return
-    whose = "max" if policy.maximum == most else f"the ceiling of {seen.target}"
+    if policy.maximum is not None and most > policy.maximum:
+        yield State.WARNING, f"max {policy.maximum} {held}"
+    whose = {seen.ceiling: f"the ceiling of {seen.target}", policy.maximum: "max"}.get(most, f"what was found on {seen.target}")
     asked = [("min", least), ("fallback", policy.fallback), *(("a window", window.min_replicas) for window in policy.windows)]
     for what, replicas in asked:
         if replicas is not None and replicas > most:

@@ -48,7 +48,7 @@ def test_without_a_contradiction_it_is_said_what_the_policy_comes_to() -> None:
             f"a window asks for 25 and the ceiling of {TARGET} is 20: floors stop at 20; raise the one or lower the other",
         ),
         ({"min": 1}, f"min 1 is below the 2 found on {TARGET}, which holds; set allow_below_original to go lower"),
-        ({"max": 1}, "min asks for 2 and max is 1: floors stop at 1; raise the one or lower the other"),
+        ({"max": 1}, f"max 1 is below the 2 found on {TARGET}, which holds; set allow_below_original to go lower"),
         ({"expiry": "30m"}, "plans expire after 30m, and the daemon makes one every 1h: the fallback holds in between; lengthen expiry"),
     ],
 )
@@ -77,4 +77,12 @@ def test_a_lead_time_beyond_the_horizon_fails_since_no_floor_would_be_in_time() 
 def test_a_pool_without_a_capacity_for_any_signal_is_held_and_says_so() -> None:
     assert said(config_of(capacity={"tokens": 5}), seen()) == [
         (State.WARNING, "pool gpu has no capacity for rpm, concurrency: it is held where it is; set capacity in its section")
+    ]
+
+
+def test_a_floor_above_what_was_found_and_a_lower_max_stops_at_what_was_found() -> None:
+    sentences = [sentence for _, sentence in said(config_of({"max": 1, "fallback": 5}), seen())]
+    assert sentences == [
+        f"max 1 is below the 2 found on {TARGET}, which holds; set allow_below_original to go lower",
+        f"fallback asks for 5 and what was found on {TARGET} is 2: floors stop at 2; raise the one or lower the other",
     ]
