@@ -126,7 +126,10 @@ def _wanted(case: Case) -> tuple[int, list[Reason]]:
     if not look.known:
         asked = max(case.last, case.fallback, correction.floor, _window(case))
         what = f"{', '.join(look.unknown)} unknown" if look.unknown else "no load signal is measured"
-        detail = f"{what}: at least the last floor {case.last} and the fallback {case.fallback}"
+        known = (
+            f"the last floor {case.last}" if correction.planned is None else f"the last floor {case.last}, the plan's {correction.floor}"
+        )
+        detail = f"{what}: at least {known} and the fallback {case.fallback}"
         reasons = [Reason(code=Code.LOAD_UNKNOWN, detail=detail, before=correction.floor, after=asked)]
         return asked, reasons if state is PlanState.FRESH else [*reasons, _without_plan(case, asked)]
     if state is not PlanState.FRESH:

@@ -351,6 +351,7 @@ def test_unknown_load_with_a_fresh_plan_still_raises_for_the_ramp() -> None:
     ramp = plan_of([300.0] * 12)
     decision = guard(case_of(ramp, look_of(None), recent=(decided(8, at=NOW - HOUR),)))
     assert decision.floor == 30
+    assert decision.reasons[0].detail == "rpm unknown: at least the last floor 8, the plan's 30 and the fallback 2"
     assert (
         guard(replace(case_of(ramp, look_of(None)), in_force=InForce(state=PlanState.FRESH, plan=ramp, waiting=None, standing=None))).floor
         == 30
