@@ -10,7 +10,8 @@ from forecaster.errors import ConfigRejected
 from forecaster.units import DAY_S, from_epoch_s, iso
 
 TRACE = "llm_azure2024_conv_1m.csv.gz"
-_FILES = ("forecaster.yaml", "demo-trace.csv", "forecaster.db")
+WEEK = "azure-2024-week.csv.gz"
+_FILES = ("forecaster.yaml", "demo-trace.csv", WEEK, "forecaster.db")
 _AHEAD_DAYS = 1
 """So much of the week lies ahead of now, so that the commands go on finding live load for a day."""
 
@@ -18,13 +19,15 @@ _AHEAD_DAYS = 1
 def lay_out(folder: Path, now: datetime) -> None:
     """Write the demo's configuration and trace into a folder. Raises ConfigRejected when the folder holds one already or cannot be written.
 
-    The trace is moved by whole days, so that its last day is the one after `now`'s; the hours of its days stay what they were.
+    The trace is moved by whole days, so that its last day is the one after `now`'s; the hours of its days stay what they were. Beside
+    it lies the week as it was recorded, for a backtest: moved days fall on other weekdays.
     """
     there = [name for name in _FILES if (folder / name).exists()]
     if there:
         raise ConfigRejected(f"{folder}: {', '.join(there)} is there already; run `forecaster demo` in an empty folder, or remove it first")
     try:
         (folder / "demo-trace.csv").write_text("".join(_moved(now)), encoding="utf-8")
+        (folder / WEEK).write_bytes(files("jobs.demo").joinpath(TRACE).read_bytes())
         (folder / "forecaster.yaml").write_text(files("jobs.demo").joinpath("forecaster.yaml").read_text("utf-8"), encoding="utf-8")
     except OSError as error:
         msg = f"{folder} cannot be written ({error.strerror}); run `forecaster demo` in a folder of your own"

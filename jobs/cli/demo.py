@@ -53,9 +53,9 @@ def _how_to_call(folder: Path) -> str:
 
 
 _NEXT = """
-forecaster.yaml, demo-trace.csv and forecaster.db are in this folder now. Next:
+forecaster.yaml, forecaster.db, demo-trace.csv and azure-2024-week.csv.gz are in this folder now. Next:
 {called}  forecaster review chat      tomorrow's peak against the past, with a chart
   forecaster explain chat     how the floor of this minute came about
   forecaster run --json       the whole line once, as cron would run it
-  forecaster backtest --csv demo-trace.csv     what floors would have saved on this week
+  forecaster backtest --csv azure-2024-week.csv.gz     what floors would have done in the week as it was recorded
   forecaster init my.yaml     a commented configuration for your own Prometheus and HPA"""

@@ -28,7 +28,7 @@ def test_it_prints_peaks_floors_a_chart_and_one_sentence_a_decision(tried: tuple
 
 def test_it_leaves_a_configuration_a_trace_and_a_store(tried: tuple[Desk, Outcome]) -> None:
     desk, _ = tried
-    assert {"forecaster.yaml", "demo-trace.csv", "forecaster.db"} <= {path.name for path in desk.folder.iterdir()}
+    assert {"forecaster.yaml", "demo-trace.csv", "azure-2024-week.csv.gz", "forecaster.db"} <= {path.name for path in desk.folder.iterdir()}
     assert desk.rows("plans") >= 1
 
 
