@@ -10,7 +10,7 @@ from jobs.cli.turns import alone
 if TYPE_CHECKING:
     from jobs.apply import Cycle
     from jobs.cli.session import Session
-    from jobs.forecast import Draft
+    from jobs.draft import Draft
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Observe for real, write nothing outside of our own store.")]
 

@@ -11,9 +11,9 @@ from forecaster.series import Window
 from forecaster.units import DAY_S, HOUR_S, floor_to
 from jobs.apply import Cycle
 from jobs.cli.show import Cell, Table, moment
+from jobs.draft import Draft
 from jobs.failure import Failure, told_once
 from jobs.fleet import Fleet
-from jobs.forecast import Draft
 from jobs.standing import rulings_of, standing
 
 PEAK_LEVELS = (0.5, 0.9, 0.95)

@@ -9,8 +9,8 @@ from prometheus_client import CollectorRegistry, Histogram
 
 from forecaster.reasons import Code, Reason
 from jobs.apply import Cycle
+from jobs.draft import Draft
 from jobs.failure import Failure
-from jobs.forecast import Draft
 from jobs.telemetry import catalogue, readings
 from jobs.telemetry.board import Board
 from jobs.telemetry.runs import Half, Outcome, Run

@@ -6,8 +6,8 @@ from forecaster.decision import Action, CycleRecord
 from forecaster.reasons import Code
 from forecaster.units import iso
 from jobs.apply import Cycle
+from jobs.draft import Draft
 from jobs.failure import Failure
-from jobs.forecast import Draft
 from jobs.telemetry.runs import Half, Outcome, Run
 
 log = structlog.get_logger()

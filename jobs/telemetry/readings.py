@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from jobs.apply import Basis, Cycle
-from jobs.forecast import Draft
+from jobs.draft import Draft
 from jobs.telemetry import catalogue
 from jobs.telemetry.catalogue import Metric
 from jobs.telemetry.runs import Half

@@ -6,7 +6,8 @@ from forecaster.decision import Paused, Ruling, RulingKind
 from forecaster.reasons import Code
 from forecaster.series import Signal, Window
 from jobs.apply import apply_fleet
-from jobs.forecast import Draft, forecast_fleet
+from jobs.draft import Draft
+from jobs.forecast import forecast_fleet
 from jobs.release import release_members
 from jobs.standing import judged_plans
 from tests.jobs.world import NOW, World, daily_rpm, write_trace

@@ -12,7 +12,8 @@ from forecaster.units import iso
 from jobs.cli.options import Output
 from jobs.cli.show import Table, show
 from jobs.cli.tables import floors_table, hours_table, peaks_table
-from jobs.forecast import Draft, forecast_fleet
+from jobs.draft import Draft
+from jobs.forecast import forecast_fleet
 from tests.jobs.world import NOW, World
 
 

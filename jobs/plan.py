@@ -1,0 +1,68 @@
+"""The last steps of the first half: demand and plan of every pool, held where they change the fleet too much, or approved."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from forecaster.approval import last_followed
+from forecaster.demand import demand
+from forecaster.envelope import enveloped
+from forecaster.plan import plan
+from forecaster.reasons import Code
+from forecaster.series import LOAD_SIGNALS, Window
+from jobs.draft import Draft
+from jobs.failure import Failure
+from jobs.fleet import Fleet
+from jobs.standing import NEAR_S, inherit_approvals, plans_near, rulings_of
+
+
+def recall(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """The newest forecasts of one instant that the store has and that still speak of `now`."""
+    span = Window(start=now - timedelta(seconds=fleet.horizon_s), end=now + timedelta(seconds=1))
+    kept = [f for s in LOAD_SIGNALS for f in fleet.store.forecasts(draft.name, s, span) if f.issued_at <= now < f.end]
+    newest = max((f.issued_at for f in kept), default=None)
+    if newest is None:
+        missing = Failure(
+            verb="plan", error=Code.PLAN_MISSING, sentence="there is no forecast to plan from; run `forecaster forecast` first"
+        )
+        return replace(draft, failures=(missing,))
+    return replace(draft, forecasts=tuple(f for f in kept if f.issued_at == newest))
+
+
+def plan_pools(draft: Draft, now: datetime) -> Draft:
+    """Demand and plan of every pool that a forecast and a capacity speak of; a pool without is reported, never guessed."""
+    plans, failures = [], []
+    workload = draft.member.workload
+    for pool in workload.pools if draft.forecasts else ():
+        needed = demand(draft.forecasts, pool, workload.policy)
+        if needed is None:
+            signals = ", ".join(f.signal for f in draft.forecasts)
+            sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
+            failures.append(Failure(verb="plan", error=Code.NO_CAPACITY, sentence=sentence))
+        else:
+            plans.append(plan(needed, workload, pool, now))
+    return replace(draft, plans=tuple(plans), failures=(*draft.failures, *failures))
+
+
+def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
+    """Mark the plans that change the fleet beyond the envelope: they wait for approval, whatever the mode."""
+    followed, unanswered = {}, set()
+    for draft in drafts:
+        workload, rulings = draft.member.workload, rulings_of(fleet.store, draft.name, now)
+        for made in draft.plans:
+            for span_s in (NEAR_S, fleet.horizon_s):  # the longer one is read only while nothing of the last hours was followed
+                earlier = tuple(p for p in plans_near(fleet.store, draft.name, made.pool, now, span_s) if p.id != made.id)
+                old = last_followed(earlier, rulings, workload.policy.mode, now)
+                if old is not None:
+                    followed[made.workload, made.pool] = old
+                    break
+            if earlier and earlier[-1].held:
+                unanswered.add((made.workload, made.pool))
+    plans = tuple(made for draft in drafts for made in draft.plans)
+    held = {p.id: p for p in enveloped(plans, followed, frozenset(unanswered), fleet.envelope, now)}
+    return tuple(replace(draft, plans=tuple(held[p.id] for p in draft.plans)) for draft in drafts)
+
+
+def approve(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """Let plans inherit a person's approval where they are close enough; the others wait for one and say so."""
+    waiting = inherit_approvals(fleet.store, draft.member.workload, draft.plans, now)
+    return replace(draft, waiting=waiting)
