@@ -13,6 +13,8 @@ from forecaster.series import Floats, Signal, Window, check_grid, frozen_floats
 from forecaster.units import check_instant, check_level, check_named, check_positive, epoch_s
 
 STANDARD_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.975, 0.99)
+SCORED_LEVELS = (0.5, 0.9, 0.95, 0.99)
+"""The levels over which the pinball loss of a forecast is averaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +86,35 @@ class DailyPeak:
         return float(_interpolate(self.levels, self.values[:, None], level)[0])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemberScore:
+    """One member of the ensemble: its share of the forecast, and how it did lately.
+
+    weight_ratio: 0..1, all of a forecast add up to 1; 0 = scored on a sample and shown, not used. loss_ratio: its pinball loss at the median over
+    that of the load at the same time yesterday, None = not scored yet.
+    """
+
+    name: str
+    weight_ratio: float
+    loss_ratio: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrackRecord:
+    """How earlier forecasts of the series did, each against what came after it.
+
+    days: scored days. pinball, naive_pinball: mean over SCORED_LEVELS and measured buckets, of ours and of the load at the same time
+    yesterday or last week with its own calibrated quantiles, in the signal's unit. coverage: the share of buckets at or below P95.
+    drift_log: the mean of log(actual / median) over the last three scored days.
+    """
+
+    days: int
+    pinball: float
+    naive_pinball: float
+    coverage: float
+    drift_log: float
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Forecast:
     """Quantiles of one signal from `start` on, as issued at one instant.
@@ -91,7 +122,8 @@ class Forecast:
     `values[level, i]`: quantiles of the mean of bucket i; `window_max[level, i]`: quantiles of the largest bucket mean over
     [start + i step, start + i step + window_s), calibrated on that maximum. Both have shape (levels, n), are finite, at least
     0 and not decreasing in the level. `coverage[level]`: share of recent actuals below that level's value, None = not known
-    yet. `trained_on` is the span of history used; `notes` say how the model was degraded, if it was.
+    yet. `trained_on` is the span of history used; `notes` say how the model was degraded, if it was. `members`: what it was made
+    of. `record`: how earlier ones did, None = none was scored yet.
     """
 
     signal: Signal
@@ -107,6 +139,8 @@ class Forecast:
     trained_on: Window
     coverage: tuple[float | None, ...]
     notes: tuple[Reason, ...] = ()
+    members: tuple[MemberScore, ...] = ()
+    record: TrackRecord | None = None
 
     def __post_init__(self) -> None:
         check_instant("issued_at", self.issued_at)

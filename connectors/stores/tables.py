@@ -5,7 +5,7 @@ A change here needs the next file in `migrations/versions` and its number at the
 
 from sqlalchemy import BigInteger, Column, ForeignKey, Identity, Integer, LargeBinary, MetaData, Table, Text, UniqueConstraint
 
-SCHEMAS = ("0001",)
+SCHEMAS = ("0001", "0002")
 """Every schema that there has been, oldest first. The last one is what this release reads and writes."""
 
 METADATA = MetaData(
@@ -87,3 +87,31 @@ RULINGS = Table(
     Column("payload", LargeBinary, nullable=False),
     UniqueConstraint("workload", "at_us", "kind", "author", "plan_id"),
 )
+
+MARKS = Table(
+    "marks",
+    METADATA,
+    Column("id", _Number, Identity(), primary_key=True),  # the order of what was said of one span
+    Column("workload", Text, nullable=False),
+    Column("signal", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("start_us", BigInteger, nullable=False),
+    Column("end_us", BigInteger, nullable=False),
+    Column("at_us", BigInteger, nullable=False),
+    Column("author", Text, nullable=False),  # empty where no person said it
+    Column("payload", LargeBinary, nullable=False),
+    UniqueConstraint("workload", "signal", "kind", "start_us", "end_us", "at_us", "author", name="uq_marks_span"),
+)
+"""Spans of history that do not say what the demand was, found or told by a person."""
+
+EVENTS = Table(
+    "events",
+    METADATA,
+    Column("id", _Number, Identity(), primary_key=True),  # the order of what was said at one instant
+    Column("name", Text, nullable=False),
+    Column("at_us", BigInteger, nullable=False),
+    Column("author", Text, nullable=False),
+    Column("payload", LargeBinary, nullable=False),
+    UniqueConstraint("name", "at_us", "author"),
+)
+"""Events of the calendar as people added and removed them."""
