@@ -90,8 +90,8 @@ class DailyPeak:
 class MemberScore:
     """One member of the ensemble: its share of the forecast, and how it did lately.
 
-    weight_ratio: 0..1, all of a forecast add up to 1; 0 = scored on a sample and shown, not used. loss_ratio: its pinball loss at the median over
-    that of the load at the same time yesterday, None = not scored yet.
+    weight_ratio: 0..1, all of a forecast add up to 1; 0 = scored on a sample and shown, not used. loss_ratio: its pinball loss at the
+    median over that of the load at the same time yesterday, None = not scored yet.
     """
 
     name: str
