@@ -5,10 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+import numpy as np
+from numpy.typing import NDArray
+
 from forecaster.series import Window
-from forecaster.units import check_not_negative
+from forecaster.units import check_not_negative, from_epoch_s
 
 _DAY_MIN = 1_440
+_OFFSET_GRAIN_S = 900  # every zone's offset changes on a quarter of an hour
 
 
 def zone_of(name: str) -> ZoneInfo:
@@ -41,6 +45,15 @@ class Calendar:
                 days.append((day, Window(start=inside_start, end=inside_end)))
             day += timedelta(days=1)
         return tuple(days)
+
+    def offsets_s(self, times_s: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The zone's offset from UTC at each instant, both in seconds."""
+        if self.zone == "UTC":
+            return np.zeros(times_s.size, dtype=np.int64)
+        zone = zone_of(self.zone)
+        grains, index = np.unique(times_s // _OFFSET_GRAIN_S, return_inverse=True)
+        offsets = [from_epoch_s(int(grain) * _OFFSET_GRAIN_S).astimezone(zone).utcoffset() for grain in grains]
+        return np.array([int(offset.total_seconds()) if offset else 0 for offset in offsets], dtype=np.int64)[index]
 
     def local(self, instant: datetime) -> datetime:
         """The same instant as this zone's wall clock shows it, for views only."""

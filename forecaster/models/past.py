@@ -1,13 +1,17 @@
 """What a member of the ensemble may know: a chunk of series before one origin, by the clock on the wall, in logarithms."""
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from forecaster.calendar import Calendar
+from forecaster.errors import ModelFailed
 from forecaster.models.wallclock import WallClock
-from forecaster.series import Floats, Signal
+from forecaster.series import Floats, Panel, Signal
+from forecaster.units import DAY_S, epoch_s
 
 _LEAST_OFFSET, _MOST_OFFSET = 0.02, 1.0
 _SIGMA_OF_STEP = 0.886  # sqrt(pi) / 2: the mean size of a difference of two Gaussians is 1.128 sigma
@@ -64,6 +68,43 @@ class Member(Protocol):
 
         A row of NaN is no opinion, as on a series with too little history for it.
         """
+
+
+def past_of(panel: Panel, start: datetime, calendar: Calendar) -> Past:
+    """The series of a panel as known at `start`, on one wall clock. Where an hour repeats on the wall, its two passes are averaged.
+
+    Raises ModelFailed when the step does not divide a day.
+    """
+    if DAY_S % panel.step_s:
+        msg = f"history at a step of {panel.step_s} s has no whole number of buckets a day: choose one that divides it, such as 300 s"
+        raise ModelFailed(msg)
+    start_s, per_day = epoch_s(start), DAY_S // panel.step_s
+    first = (epoch_s(panel.start) - start_s) // panel.step_s
+    buckets = np.arange(first, min(0, first + panel.mean.shape[1]))
+    load = _on_the_wall(panel.mean[:, : buckets.size], wall_slots(calendar, start_s, panel.step_s, buckets), per_day)
+    offset = log_offsets(load)
+    clock = WallClock(step_s=panel.step_s, per_day=per_day, local_s=start_s + int(calendar.offsets_s(np.array([start_s]))[0]))
+    logs = np.log(load + offset[:, None]).reshape(len(panel.names), -1, per_day)[:, ::-1]
+    return Past(names=panel.names, signal=panel.signal, clock=clock, logs=logs, offset=offset)
+
+
+def _on_the_wall(load: Floats, slots: NDArray[np.int64], per_day: int) -> Floats:
+    """Load at slots below zero, as whole days from old to new, shape (series, days x per_day)."""
+    past = slots < 0
+    load, slots = load[:, past], slots[past]
+    size = max(1, -(-int(-slots.min(initial=0)) // per_day)) * per_day
+    line = np.full((len(load), size), np.nan)
+    line[:, slots + size] = load  # the second pass of an hour that repeats stands
+    twice = np.flatnonzero(np.diff(slots) < 0)
+    for turn in twice:
+        again = slots[turn + 1 :][slots[turn + 1 :] <= slots[turn]]
+        here = turn + 1 + np.arange(again.size)
+        before = np.searchsorted(slots[: turn + 1], again)
+        both = np.stack([load[:, before], load[:, here]])
+        known = ~np.isnan(both)
+        mean = np.where(known, both, 0.0).sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+        line[:, again + size] = np.where(known.any(axis=0), mean, np.nan)
+    return line
 
 
 def log_offsets(lines: Floats) -> Floats:

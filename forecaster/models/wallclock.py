@@ -9,9 +9,8 @@ from forecaster.calendar import Calendar
 from forecaster.errors import ModelFailed
 from forecaster.forecast import Horizon
 from forecaster.series import Floats, Panel, Signal
-from forecaster.units import DAY_S, epoch_s, from_epoch_s
+from forecaster.units import DAY_S, epoch_s
 
-_OFFSET_GRAIN_S = 900  # every zone's offset changes on a quarter of an hour
 _SATURDAY = 5
 
 
@@ -78,12 +77,12 @@ def histories(panel: Panel, horizon: Horizon, calendar: Calendar) -> tuple[Histo
         raise ModelFailed(msg)
     step_s, start_s = horizon.step_s, epoch_s(horizon.start)
     first = (epoch_s(panel.start) - start_s) // step_s
-    slots = _slots(calendar, start_s, step_s, np.arange(first, min(0, first + panel.mean.shape[1])))
-    future = _slots(calendar, start_s, step_s, np.arange(horizon.steps))
+    slots = wall_slots(calendar, start_s, step_s, np.arange(first, min(0, first + panel.mean.shape[1])))
+    future = wall_slots(calendar, start_s, step_s, np.arange(horizon.steps))
     clock = WallClock(
         step_s=step_s,
         per_day=DAY_S // step_s,
-        local_s=start_s + int(_offsets_s(calendar, np.array([start_s]))[0]),
+        local_s=start_s + int(calendar.offsets_s(np.array([start_s]))[0]),
         # A start inside of an hour that repeats has that hour's second pass behind it on the wall: it is forecast as slot 0.
         future=np.maximum(0, future),
     )
@@ -114,19 +113,10 @@ def middle(rows: Floats) -> Floats:
     return medians
 
 
-def _slots(calendar: Calendar, start_s: int, step_s: int, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
+def wall_slots(calendar: Calendar, start_s: int, step_s: int, buckets: NDArray[np.int64]) -> NDArray[np.int64]:
     """The slot on the wall of buckets counted from the horizon's start in elapsed time."""
-    moved_s = _offsets_s(calendar, start_s + buckets * step_s) - _offsets_s(calendar, np.array([start_s]))
+    moved_s = calendar.offsets_s(start_s + buckets * step_s) - calendar.offsets_s(np.array([start_s]))
     return buckets + np.rint(moved_s / step_s).astype(np.int64)
-
-
-def _offsets_s(calendar: Calendar, times_s: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The zone's offset from UTC at each instant, in seconds."""
-    if calendar.zone == "UTC":
-        return np.zeros(times_s.size, dtype=np.int64)
-    grains, index = np.unique(times_s // _OFFSET_GRAIN_S, return_inverse=True)
-    offsets = [calendar.local(from_epoch_s(int(grain) * _OFFSET_GRAIN_S)).utcoffset() for grain in grains]
-    return np.array([int(offset.total_seconds()) if offset else 0 for offset in offsets], dtype=np.int64)[index]
 
 
 def _rows(mean: Floats, slots: NDArray[np.int64], per_day: int) -> Floats:
