@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from forecaster.calendar import Calendar
 from forecaster.errors import ModelFailed
-from forecaster.models.wallclock import WallClock
+from forecaster.models.wallclock import WallClock, wall_slots
 from forecaster.series import Floats, Panel, Signal
 from forecaster.units import DAY_S, epoch_s
 
@@ -83,7 +83,8 @@ def past_of(panel: Panel, start: datetime, calendar: Calendar) -> Past:
     buckets = np.arange(first, min(0, first + panel.mean.shape[1]))
     load = _on_the_wall(panel.mean[:, : buckets.size], wall_slots(calendar, start_s, panel.step_s, buckets), per_day)
     offset = log_offsets(load)
-    clock = WallClock(step_s=panel.step_s, per_day=per_day, local_s=start_s + int(calendar.offsets_s(np.array([start_s]))[0]))
+    local_s = start_s + int(calendar.offsets_s(np.array([start_s]))[0])
+    clock = WallClock(step_s=panel.step_s, per_day=per_day, local_s=local_s, future=np.zeros(0, dtype=np.int64))
     logs = np.log(load + offset[:, None]).reshape(len(panel.names), -1, per_day)[:, ::-1]
     return Past(names=panel.names, signal=panel.signal, clock=clock, logs=logs, offset=offset)
 
