@@ -1,8 +1,10 @@
 """The only room of the core that knows local time: days of a zone, with 23 to 25 hours, and configured floor windows."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
+from difflib import get_close_matches
+from functools import lru_cache
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import numpy as np
@@ -12,6 +14,7 @@ from forecaster.series import Window
 from forecaster.units import check_not_negative, from_epoch_s
 
 _DAY_MIN = 1_440
+_EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _OFFSET_GRAIN_S = 900  # every zone's offset changes on a quarter of an hour
 
 
@@ -26,12 +29,37 @@ def zone_of(name: str) -> ZoneInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Calendar:
-    """The local calendar of a workload."""
+    """The local calendar of a workload: a zone, and the public holidays of a country or a part of it, None = no holidays.
+
+    country: ISO 3166 code such as DE. subdivision: as ISO 3166-2 has it behind the dash, such as BY. Raises ValueError for one that is not
+    known, with the nearest ones there are.
+    """
 
     zone: str = "UTC"
+    country: str | None = None
+    subdivision: str | None = None
 
     def __post_init__(self) -> None:
         zone_of(self.zone)
+        if self.country is not None:
+            _check_country(self.country, self.subdivision)
+        elif self.subdivision is not None:
+            msg = f"subdivision {self.subdivision!r} needs its country beside it, such as country: DE"
+            raise ValueError(msg)
+
+    def holidays(self, first: date, last: date) -> dict[date, str]:
+        """The public holidays from `first` to `last`, both included, in order, with their names; none without a country.
+
+        In English where the country's list has it, else in its own language. A year that the list does not reach has none.
+        """
+        if self.country is None:
+            return {}
+        named = (day for year in range(first.year, last.year + 1) for day in _holidays_of(self.country, self.subdivision, year))
+        return {day: name for day, name in named if first <= day <= last}
+
+    def holiday_days(self, first: date, last: date) -> frozenset[int]:
+        """The same as days since 1970-01-01, which is how models count local days."""
+        return frozenset(day.toordinal() - _EPOCH_ORDINAL for day in self.holidays(first, last))
 
     def local_days(self, window: Window) -> tuple[tuple[date, Window], ...]:
         """Each local day that `window` touches, with the part of it inside the window, in order."""
@@ -101,6 +129,50 @@ class FloorWindow:
                 if start < end:
                     yield Window(start=start, end=end)
             day += timedelta(days=1)
+
+
+@lru_cache(maxsize=1_024)
+def _holidays_of(country: str, subdivision: str | None, year: int) -> tuple[tuple[date, str], ...]:
+    """A year's holidays in order: worked out once, since every chunk of series asks again."""
+    from holidays import country_holidays  # noqa: PLC0415 - only those who name a country wait for it
+
+    return tuple(sorted(country_holidays(country, subdiv=subdivision, years=year, language="en_US").items()))
+
+
+def _check_country(country: str, subdivision: str | None) -> None:
+    from holidays import country_holidays, list_supported_countries  # noqa: PLC0415 - as above
+
+    countries = list_supported_countries()
+    if country not in countries:
+        msg = f"no holidays are known for country {country!r}{_nearest(country, countries) or '; write its ISO 3166 code, such as DE'}"
+        raise ValueError(msg)
+    if subdivision is None:
+        return
+    parts = type(country_holidays(country))
+    known = (*parts.subdivisions, *getattr(parts, "subdivisions_aliases", {}))
+    if subdivision not in known:
+        remedy = _nearest(subdivision, known) or (
+            f"; there is {', '.join(parts.subdivisions)}" if known else "; it has none, so leave it out"
+        )
+        msg = f"country {country} has no subdivision {subdivision!r}{remedy}"
+        raise ValueError(msg)
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """`; did you mean X?`, whatever the case of its letters; nothing where none is close."""
+    by_folded = {each.casefold(): each for each in known}
+    close = get_close_matches(name.casefold(), list(by_folded), n=1)
+    return f"; did you mean {by_folded[close[0]]}?" if close else ""
+
+
+def instant_of(wall: datetime, zone: ZoneInfo, *, fold: int = 0) -> datetime:
+    """The UTC instant of a wall time without zone.
+
+    One that the clock skips is the instant of the jump; of one that it shows twice, the first with `fold` 0 and the second with 1.
+    """
+    seconds = timedelta(seconds=wall.second, microseconds=wall.microsecond)
+    minute = wall.hour * 60 + wall.minute
+    return _instant(wall.date(), minute, zone, fold=fold) + seconds
 
 
 def _instant(day: date, minute: int, zone: ZoneInfo, *, fold: int) -> datetime:
