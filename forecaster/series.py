@@ -14,11 +14,13 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Signal(StrEnum):
-    """What is measured. The first three are load and are forecast; the others only steer the live correction."""
+    """What is measured: load, which sizes floors; lengths, which are forecast for people to see; the rest steers the live correction."""
 
     RPM = "rpm"
     CONCURRENCY = "concurrency"
     TOKENS = "tokens"
+    INPUT_LENGTH = "input_length"
+    OUTPUT_LENGTH = "output_length"
     QUEUE_DEPTH = "queue_depth"
     CONDITION = "condition"
 
@@ -32,6 +34,8 @@ _UNITS = {
     Signal.RPM: "requests/min",
     Signal.CONCURRENCY: "requests in flight",
     Signal.TOKENS: "tokens/s",
+    Signal.INPUT_LENGTH: "tokens/request",
+    Signal.OUTPUT_LENGTH: "tokens/request",
     Signal.QUEUE_DEPTH: "requests waiting",
     Signal.CONDITION: "(any but 0 holds)",
 }
@@ -40,6 +44,9 @@ MOST_LOAD = 1e12
 """No service has more of anything; a larger number is a broken one and counts as not measured."""
 
 LOAD_SIGNALS = (Signal.RPM, Signal.CONCURRENCY, Signal.TOKENS)
+LENGTH_SIGNALS = (Signal.INPUT_LENGTH, Signal.OUTPUT_LENGTH)
+"""Means over requests: no load, so no floor rests on them and no pool takes a share. An idle bucket has none (0 / 0), which is NaN."""
+FORECAST_SIGNALS = LOAD_SIGNALS + LENGTH_SIGNALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +170,8 @@ class Series:
         """The same load on a grid of `step_s`, a multiple of the present step.
 
         A coarse bucket is the mean of the buckets measured in it and the largest of their peaks; it is NaN when fewer
-        than half of them were measured, since a few minutes say little about an hour.
+        than half of them were measured, since a few minutes say little about an hour. Of a mean over requests, such as a
+        length, that is a plain mean too: busy minutes count no more than quiet ones.
         """
         ratio, rest = divmod(step_s, self.step_s)
         if rest or ratio < 1:

@@ -16,7 +16,7 @@ from forecaster.explain import sentence
 from forecaster.guard import Case, guard
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
-from forecaster.series import Series, Window, empty_series
+from forecaster.series import LENGTH_SIGNALS, Series, Window, empty_series
 from forecaster.units import HOUR_S, MINUTE_S, floor_to
 from forecaster.workload import Mode, Pool
 from jobs.failure import Failure, failure, no_samples, unfetched
@@ -159,7 +159,8 @@ def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
             errors.append((name, error))
             return empty_series(query.signal, window, MINUTE_S)
 
-    live = tuple(fetched(query.signal, query, policy.blend.live_span_s) for query in member.queries)
+    asked = (query for query in member.queries if query.signal not in LENGTH_SIGNALS)
+    live = tuple(fetched(query.signal, query, policy.blend.live_span_s) for query in asked)
     conditions = tuple((name, fetched(f"the condition {name}", query, policy.hold_when_expiry_s)) for name, query in member.conditions)
     return Observation(at=now, live=live, conditions=conditions), list(unfetched(errors, "could not be fetched live"))
 

@@ -10,7 +10,7 @@ from forecaster.errors import NotEnoughHistory, SourceError
 from forecaster.history import prepare
 from forecaster.ports import Query
 from forecaster.reasons import Code
-from forecaster.series import LOAD_SIGNALS, Series, Window
+from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Series, Window
 from forecaster.units import HOUR_S, floor_to, iso
 from jobs.draft import Draft
 from jobs.failure import Failure, no_samples, unfetched
@@ -32,7 +32,7 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     behind: list[tuple[str, SourceError]] = []
     absent: list[tuple[str, SourceError]] = []
     silent: list[Failure] = []
-    for query in (q for q in member.queries if q.signal in LOAD_SIGNALS):
+    for query in (q for q in member.queries if q.signal in FORECAST_SIGNALS):
         known, error = _brought(fleet, member, query, span)
         measured = known.measured_ratio > 0
         histories.append(prepare(known, now, fleet.history_s))
@@ -40,7 +40,7 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
             (behind if measured else absent).append((query.signal, error))
         elif not measured:
             silent.append(_silence(query, span))
-        else:
+        elif query.signal in LOAD_SIGNALS:  # a service without requests has no length
             silent.extend(_stopped(query, known, span))
     failures = (
         *unfetched(behind, "could not be fetched, older history is used"),

@@ -8,7 +8,7 @@ from forecaster.demand import demand
 from forecaster.envelope import enveloped
 from forecaster.plan import plan
 from forecaster.reasons import Code
-from forecaster.series import LOAD_SIGNALS, Window
+from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
 from jobs.draft import Draft
 from jobs.failure import Failure
 from jobs.fleet import Fleet
@@ -18,7 +18,7 @@ from jobs.standing import NEAR_S, inherit_approvals, plans_near, rulings_of
 def recall(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     """The newest forecasts of one instant that the store has and that still speak of `now`."""
     span = Window(start=now - timedelta(seconds=fleet.horizon_s), end=now + timedelta(seconds=1))
-    kept = [f for s in LOAD_SIGNALS for f in fleet.store.forecasts(draft.name, s, span) if f.issued_at <= now < f.end]
+    kept = [f for s in FORECAST_SIGNALS for f in fleet.store.forecasts(draft.name, s, span) if f.issued_at <= now < f.end]
     newest = max((f.issued_at for f in kept), default=None)
     if newest is None:
         missing = Failure(
@@ -35,7 +35,7 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
     for pool in workload.pools if draft.forecasts else ():
         needed = demand(draft.forecasts, pool, workload.policy)
         if needed is None:
-            signals = ", ".join(f.signal for f in draft.forecasts)
+            signals = ", ".join(f.signal for f in draft.forecasts if f.signal in LOAD_SIGNALS)
             sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
             failures.append(Failure(verb="plan", error=Code.NO_CAPACITY, sentence=sentence))
         else:

@@ -15,7 +15,7 @@ from forecaster.workload import Pool, Workload
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.scalars import Duration, Name, Number, Positive, Zone, spell_duration
 
-SignalName = Literal["rpm", "concurrency", "tokens", "queue_depth"]
+SignalName = Literal["rpm", "concurrency", "tokens", "input_length", "output_length", "queue_depth"]
 
 
 class QuerySection(BaseModel):
@@ -89,7 +89,8 @@ class WorkloadSection(BaseModel):
     source: Name
     """Which of `sources` its load is read from. No default."""
     signals: dict[SignalName, QuerySection]
-    """Load by signal: at least one of `rpm`, `concurrency` and `tokens`; `queue_depth` is optional and only corrects. No default."""
+    """Load by signal: at least one of `rpm`, `concurrency` and `tokens`. `queue_depth` is optional and only corrects; `input_length` and
+    `output_length` (mean tokens a request, unit `count`) are optional, forecast and shown, and size nothing. No default."""
     hold_when: dict[Name, ConditionSection] = Field(default_factory=dict)
     """Named conditions that block lowering while they hold, such as a rollout. Default: none."""
     zone: Zone = "UTC"

@@ -8,6 +8,7 @@ from forecaster.approval import PlanState, active, override_of
 from forecaster.decision import CycleRecord, Paused, Ruling, RulingKind
 from forecaster.plan import Plan
 from forecaster.reasons import ALERTS, Code
+from forecaster.series import LOAD_SIGNALS
 from forecaster.units import HOUR_S, iso
 from forecaster.workload import Workload
 from jobs.views.kept import Kept
@@ -39,7 +40,7 @@ def attention(kept: Kept, pools: Sequence[PoolReview], signals: Sequence[SignalR
         *orders(kept.workload, kept.rulings(), kept.now),
         *(found for pool in pools for found in _plan_alerts(pool, signals)),
         *(found for pool, target in targets for found in target_alerts(target, records.get((pool, target)), kept.now)),
-        *(found for signal in signals for found in _signal_alerts(signal, kept)),
+        *(found for signal in signals if signal.signal in LOAD_SIGNALS for found in _signal_alerts(signal, kept)),
     )
 
 
@@ -93,7 +94,7 @@ def _waiting(workload: Workload, pool: PoolReview, plan: Plan) -> Attention:
 
 
 def _plan_alerts(review: PoolReview, signals: Sequence[SignalReview]) -> list[Attention]:
-    pool, forecast = review.pool, [s.signal for s in signals if s.forecast is not None]
+    pool, forecast = review.pool, [s.signal for s in signals if s.forecast is not None and s.signal in LOAD_SIGNALS]
     if forecast and all(pool.capacity.of(signal) is None for signal in forecast):
         sentence = f"pool {pool.name} has no capacity for {', '.join(forecast)}: it is held where it is; set capacity in its section"
         return [Attention(code=Code.NO_CAPACITY, sentence=sentence)]

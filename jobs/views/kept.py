@@ -7,7 +7,7 @@ from forecaster.decision import CycleRecord, Ruling
 from forecaster.forecast import Forecast
 from forecaster.plan import Plan
 from forecaster.ports import Store
-from forecaster.series import LOAD_SIGNALS, Series, Signal, Window
+from forecaster.series import FORECAST_SIGNALS, Series, Signal, Window
 from forecaster.units import DAY_S, HOUR_S, floor_to
 from forecaster.workload import Workload
 from jobs.fleet import Member
@@ -32,10 +32,10 @@ class Kept:
         return self.member.workload
 
     @property
-    def load_signals(self) -> tuple[Signal, ...]:
-        """The load signals that are configured, in the order in which forecasts stand."""
+    def forecast_signals(self) -> tuple[Signal, ...]:
+        """The signals that are configured and forecast, load first."""
         asked = {query.signal for query in self.member.queries}
-        return tuple(signal for signal in LOAD_SIGNALS if signal in asked)
+        return tuple(signal for signal in FORECAST_SIGNALS if signal in asked)
 
     def history(self, signal: Signal, since: datetime) -> Series:
         """What was measured from `since` to the last whole bucket before `now`."""

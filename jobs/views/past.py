@@ -19,14 +19,14 @@ def decisions(kept: Kept, since: datetime) -> tuple[CycleRecord, ...]:
 
 
 def load(kept: Kept, since: datetime) -> tuple[tuple[Signal, MeasuredDay], ...]:
-    """Each load signal's local days from the one of `since` on, from the first on which something was measured.
+    """Each forecast signal's local days from the one of `since` on, from the first on which something was measured.
 
     Raises NothingKept when nothing was.
     """
     calendar = kept.workload.calendar
     start = local_day(calendar, calendar.local(since).date()).start
     found = []
-    for signal in kept.load_signals:
+    for signal in kept.forecast_signals:
         days = measured_days(kept.history(signal, start), calendar)
         first = next((i for i, day in enumerate(days) if day.mean is not None), len(days))
         found += [(signal, day) for day in days[first:]]

@@ -35,7 +35,7 @@ def review_members(store: Store, members: tuple[Member, ...], now: datetime) -> 
 def review(kept: Kept) -> Review:
     """One workload."""
     tomorrow = kept.workload.calendar.local(kept.now).date() + timedelta(days=1)
-    signals = tuple(review_signal(kept, signal, tomorrow) for signal in kept.load_signals)
+    signals = tuple(review_signal(kept, signal, tomorrow) for signal in kept.forecast_signals)
     pools = tuple(review_pool(kept, pool, signals, tomorrow) for pool in kept.workload.pools)
     return Review(
         now=kept.now,

@@ -1,4 +1,4 @@
-"""One load signal before a day: tomorrow's forecast against what was measured, and yesterday's forecast against what came."""
+"""One forecast signal before a day: tomorrow's forecast against what was measured, and yesterday's forecast against what came."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -14,7 +14,7 @@ _WEEK_DAYS = 7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalReview:
-    """One load signal; None = not known.
+    """One forecast signal; None = not known.
 
     tomorrow, today: what the newest forecast says of these local days; whole: whether it covers all of tomorrow. yesterday,
     last_week: what was measured of the day before today and of the day a week before tomorrow. measured: everything since then.

@@ -81,7 +81,11 @@ def test_what_is_wrong_with_a_window_is_said_at_its_key(tmp_path: Path, window: 
         ("source: prom", "source: porm", ".source: there is no source 'porm'; did you mean prom?"),
         ("source: prom", "source: elsewhere", ".source: there is no source 'elsewhere'; there is prom"),
         ("    source: prom\n", "", ".source: is missing: which of `sources` its load is read from"),
-        ("rpm: {query", "rps: {query", ".signals.rps: must be rpm, concurrency, tokens or queue_depth, got 'rps'; did you mean rpm?"),
+        (
+            "rpm: {query",
+            "rps: {query",
+            ".signals.rps: must be rpm, concurrency, tokens, input_length, output_length or queue_depth, got 'rps'; did you mean rpm?",
+        ),
         ("rpm: {query", "queue_depth: {query", ": signals needs at least one load signal: rpm, concurrency or tokens"),
         (
             "unit: per_second",
