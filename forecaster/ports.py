@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from forecaster.calendar import Calendar
 from forecaster.decision import Applied, CycleRecord, Decision, Ruling, Seen
 from forecaster.forecast import Forecast, Horizon, State
+from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Panel, Series, Signal, Window
 from forecaster.units import check_named
@@ -145,6 +146,12 @@ class Store(Protocol):
 
     def rulings(self, workload: str, window: Window) -> tuple[Ruling, ...]:
         """The rulings given in `window`, oldest first."""
+
+    def append_marks(self, workload: str, marks: Sequence[Mark]) -> None:
+        """Keep what was said of spans of history, all or none; the same said again at one instant is the last word of that instant."""
+
+    def marks(self, workload: str, signal: Signal, window: Window) -> tuple[Mark, ...]:
+        """The marks and unmarks whose span touches `window`, in the order in which they were said."""
 
     def close(self) -> None:
         """Let go of connections."""

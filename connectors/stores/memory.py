@@ -14,6 +14,7 @@ import numpy as np
 from connectors.stores.days import other_step
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.forecast import Forecast, State
+from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Series, Signal, Window
 from forecaster.units import ceil_to, epoch_s
@@ -54,6 +55,7 @@ class MemoryStore:
         self._plans: dict[tuple[str, str], _Timeline[Plan]] = defaultdict(_Timeline)
         self._records: dict[str, dict[tuple[str, str], _Timeline[CycleRecord]]] = defaultdict(lambda: defaultdict(_Timeline))
         self._rulings: dict[str, dict[tuple[datetime, str, str, str | None], Ruling]] = defaultdict(dict)
+        self._marks: dict[str, dict[tuple[object, ...], Mark]] = defaultdict(dict)
 
     def append_history(self, workload: str, series: Series) -> None:
         """Keep measured buckets, as the port says."""
@@ -139,6 +141,23 @@ class MemoryStore:
         with self._lock:
             said = [ruling for ruling in self._rulings[workload].values() if ruling.at in window]
         return tuple(sorted(said, key=attrgetter("at")))
+
+    def append_marks(self, workload: str, marks: Sequence[Mark]) -> None:
+        """Keep marks, as the port says."""
+        batch = list(marks)
+        with self._lock:
+            said = self._marks[workload]
+            for mark in batch:
+                key = (mark.signal, mark.kind, mark.span, mark.at, mark.author)
+                said.pop(key, None)
+                said[key] = mark
+
+    def marks(self, workload: str, signal: Signal, window: Window) -> tuple[Mark, ...]:
+        """The marks and unmarks whose span touches `window`, in the order in which they were said."""
+        with self._lock:
+            said = [mark for mark in self._marks[workload].values() if mark.signal is signal]
+        touching = [mark for mark in said if mark.span.end > window.start and mark.span.start < window.end]
+        return tuple(sorted(touching, key=attrgetter("at")))
 
     def close(self) -> None:
         """Nothing to let go of."""

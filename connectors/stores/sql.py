@@ -11,10 +11,11 @@ from connectors.stores.codec import decode, encode
 from connectors.stores.days import Day, days_of, joined, merged, other_step, split
 from connectors.stores.engine import alone, open_engine, reading, writing
 from connectors.stores.schema import check_schema
-from connectors.stores.tables import FORECASTS, HISTORY, PLANS, RECORDS, RULINGS, STATES, TARGETS
+from connectors.stores.tables import FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, STATES, TARGETS
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import StoreError
 from forecaster.forecast import Forecast, State
+from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Series, Signal, Window
 
@@ -153,6 +154,25 @@ class SqlStore:
             payloads = connection.scalars(found).all()
         return tuple(decode(Ruling, payload) for payload in payloads)
 
+    def append_marks(self, workload: str, marks: Sequence[Mark]) -> None:
+        """Keep marks, as the port says."""
+        rows = [(_mark_key(workload, mark), encode(mark)) for mark in marks]
+        if not rows:
+            return
+        with writing(self._engine) as connection:
+            alone(connection, f"marks/{workload}")
+            for key, payload in rows:
+                connection.execute(delete(MARKS).filter_by(**key))
+                connection.execute(MARKS.insert(), key | {"payload": payload})
+
+    def marks(self, workload: str, signal: Signal, window: Window) -> tuple[Mark, ...]:
+        """The marks and unmarks whose span touches `window`, in the order in which they were said."""
+        of = and_(MARKS.c.workload == workload, MARKS.c.signal == signal.value)
+        within = and_(MARKS.c.end_us > _us(window.start), MARKS.c.start_us < _us(window.end))
+        with reading(self._engine) as connection:
+            payloads = connection.scalars(select(MARKS.c.payload).where(of, within).order_by(MARKS.c.at_us, MARKS.c.id)).all()
+        return tuple(decode(Mark, payload) for payload in payloads)
+
     def close(self) -> None:
         """Let go of connections."""
         self._engine.dispose()
@@ -161,6 +181,18 @@ class SqlStore:
 def _us(instant: datetime) -> int:
     """Whole microseconds since the epoch: exact, where a float of seconds would not be."""
     return (instant - _EPOCH) // timedelta(microseconds=1)
+
+
+def _mark_key(workload: str, mark: Mark) -> Row:
+    return {
+        "workload": workload,
+        "signal": mark.signal.value,
+        "kind": mark.kind.value,
+        "start_us": _us(mark.span.start),
+        "end_us": _us(mark.span.end),
+        "at_us": _us(mark.at),
+        "author": mark.author,
+    }
 
 
 def _days(connection: Connection, key: Mapping[str, str | int], numbers: range) -> dict[int, Day]:

@@ -13,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Paused, Ruling, RulingKind
 from forecaster.demand import Demand, PeakDemand
 from forecaster.forecast import STANDARD_LEVELS, DailyPeak, Forecast
+from forecaster.marks import Mark, MarkKind
 from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal, Window
@@ -149,6 +150,14 @@ def ruling(at: datetime = NOW, kind: RulingKind = RulingKind.OVERRIDE, *, replic
     )
 
 
+def mark(
+    at: datetime = NOW, kind: MarkKind = MarkKind.OUTAGE, *, span: Window | None = None, author: str = "", unmark: bool = False
+) -> Mark:
+    """An outage of the hour before NOW."""
+    span = span or Window(start=after(-HOUR_S), end=NOW)
+    return Mark(kind=kind, span=span, signal=Signal.RPM, at=at, detail="1.0 h next to nothing", author=author, unmark=unmark)
+
+
 # PostgreSQL keeps no NUL in text, and no name of ours has one.
 names = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=20).filter(str.strip)
 instants = st.datetimes(datetime(1990, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC))  # noqa: DTZ001  hypothesis adds the zone
@@ -283,3 +292,15 @@ many_records = st.builds(
 def many_rulings(draw: st.DrawFn) -> Ruling:
     said = ruling(draw(instants), draw(st.sampled_from(RulingKind)), replicas=draw(counts), workload=draw(names))
     return replace(said, author=draw(names), reason=draw(names), until=draw(st.none() | instants))
+
+
+many_marks = st.builds(
+    Mark,
+    kind=st.sampled_from(MarkKind),
+    span=windows,
+    signal=st.sampled_from(Signal),
+    at=instants,
+    detail=st.text(max_size=30),
+    author=st.just("") | names.map(str.strip),
+    unmark=st.booleans(),
+)

@@ -9,10 +9,11 @@ import pytest
 from forecaster.decision import RulingKind
 from forecaster.errors import HistoryAtOtherStep
 from forecaster.forecast import State
+from forecaster.marks import MarkKind
 from forecaster.ports import Store
 from forecaster.series import Signal
 from forecaster.units import DAY_S
-from tests.contracts.store import Broken, Interrupted, after, forecast, plan, record, ruling, same, series, span
+from tests.contracts.store import Broken, Interrupted, after, forecast, mark, plan, record, ruling, same, series, span
 
 pytest_plugins = ("tests.postgres", "tests.contracts.store_fixtures")
 
@@ -252,6 +253,39 @@ def test_two_plans_can_be_approved_in_one_breath(any_store: Store) -> None:
     assert any_store.rulings("chat", DAY) == (first, second)
 
 
+# marks
+
+
+def test_marks_are_read_in_the_order_in_which_they_were_said(any_store: Store) -> None:
+    found, taken_back, later = mark(), mark(kind=MarkKind.MANUAL, author="ada", unmark=True), mark(after(60))
+    any_store.append_marks("chat", [later])
+    any_store.append_marks("chat", [found, taken_back])
+    any_store.append_marks("embed", [mark(author="bob")])
+    assert any_store.marks("chat", Signal.RPM, span(-DAY_S, 0)) == (found, taken_back, later)
+    assert any_store.marks("chat", Signal.TOKENS, span(-DAY_S, 0)) == ()
+
+
+def test_a_mark_is_read_where_its_span_meets_the_window(any_store: Store) -> None:
+    hour = mark(span=span(0, 3600))
+    any_store.append_marks("chat", [hour])
+    for met in (span(-60, 1), span(600, 660), span(3599, 3601), span(-60, 7200)):
+        assert any_store.marks("chat", Signal.RPM, met) == (hour,)
+    for missed in (span(-60, 0), span(3600, 7200)):
+        assert any_store.marks("chat", Signal.RPM, missed) == ()
+
+
+def test_a_mark_said_again_at_one_instant_is_kept_once_and_is_the_last_word(any_store: Store) -> None:
+    for said in (mark(author="ada"), mark(author="ada", unmark=True)):
+        any_store.append_marks("chat", [said])
+    assert any_store.marks("chat", Signal.RPM, span(-DAY_S, 0)) == (mark(author="ada", unmark=True),)
+
+
+def test_a_batch_of_marks_that_breaks_half_way_leaves_nothing(any_store: Store) -> None:
+    with pytest.raises(Interrupted):
+        any_store.append_marks("chat", Broken(mark()))
+    assert any_store.marks("chat", Signal.RPM, span(-DAY_S, 0)) == ()
+
+
 # all
 
 
@@ -259,6 +293,7 @@ def test_an_empty_batch_is_no_error(any_store: Store) -> None:
     any_store.append_forecasts([])
     any_store.append_plans([])
     any_store.append_records([])
+    any_store.append_marks("chat", [])
     assert any_store.records("chat", DAY) == ()
 
 

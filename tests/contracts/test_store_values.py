@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.forecast import Forecast, State
+from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.ports import Store
 from forecaster.series import Series, Window
-from tests.contracts.store import many_forecasts, many_plans, many_records, many_rulings, many_series, names, same
+from tests.contracts.store import many_forecasts, many_marks, many_plans, many_records, many_rulings, many_series, names, same
 
 pytest_plugins = ("tests.postgres", "tests.contracts.store_fixtures")
 
@@ -71,3 +72,10 @@ def test_any_ruling_comes_back_equal(any_store: Store, given_word: Ruling) -> No
     any_store.append_ruling(given_word)
     read = any_store.rulings(given_word.workload, Window(start=given_word.at, end=given_word.at + TICK))
     assert read[-1] == given_word
+
+
+@examples
+@given(workload=names, said=many_marks)
+def test_any_mark_comes_back_equal(any_store: Store, workload: str, said: Mark) -> None:
+    any_store.append_marks(workload, [said])
+    assert said in any_store.marks(workload, said.signal, said.span)
