@@ -25,6 +25,10 @@ class ModelFailed(ForecasterError):
     """A model raised or returned something that is not a forecast."""
 
 
+class ExecutorFailed(ForecasterError):
+    """A chunk of series could not be run: its worker died, or the cluster cannot be reached."""
+
+
 class StateIncompatible(ForecasterError):
     """A stored model state is of another model or version and must be fitted again."""
 

@@ -99,7 +99,13 @@ class Lease(Protocol):
 
 
 class Executor(Protocol):
-    """Runs one function over chunks and yields the results in order; a function that raises raises here."""
+    """Runs one function over chunks, here or elsewhere, and yields the results in order.
+
+    Chunks are taken as their turn comes, a few ahead, so that never all are in memory. What the function raises is raised in the place
+    of its result, with type and message; the next call goes on with the next chunk. A chunk whose worker died, or whose cluster is
+    gone, raises ExecutorFailed. Function, chunks and results are pickled: modules' functions, or partials of them. Raises
+    ConfigRejected when what it runs on is not installed.
+    """
 
     def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]: ...
 

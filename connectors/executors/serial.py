@@ -1,10 +1,20 @@
 """One chunk after the other, in this process."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from typing import Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
+
+
+class SerialConfig(BaseModel):
+    """One chunk after the other in the process itself."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: Literal["serial"] = Field(description="This kind of executor: no workers. Least memory.")
 
 
 class SerialExecutor:
@@ -13,3 +23,6 @@ class SerialExecutor:
     def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
         """The results in order, as the port says."""
         return map(function, chunks)
+
+    def close(self) -> None:
+        """Nothing was started."""

@@ -21,6 +21,7 @@ KNOWN_FAILURES = (
     ("forecast", "NotEnoughHistory"),
     ("forecast", "ModelFailed"),
     ("forecast", "StateIncompatible"),
+    ("forecast", "ExecutorFailed"),
     ("forecast", "HistoryAtOtherStep"),
     ("forecast", "StoreError"),
     ("plan", Code.NO_CAPACITY.value),

@@ -1,0 +1,123 @@
+"""Tasks on a Ray cluster: the user's, or one of our own on this machine."""
+
+import logging
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from importlib.util import find_spec
+from threading import Lock
+from typing import TYPE_CHECKING, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from connectors.executors.cpus import usable_cpus
+from connectors.executors.in_order import CHUNKS_PER_WORKER, InOrder
+from connectors.executors.worker import Outcome, attempt
+from forecaster.errors import ConfigRejected, ExecutorFailed
+
+if TYPE_CHECKING:
+    from ray import ObjectRef
+    from ray.remote_function import RemoteFunction
+
+Chunk = TypeVar("Chunk")
+Result = TypeVar("Result")
+_SESSION = Lock()
+_HOLDERS: set[int] = set()
+"""The open executors, by identity: Ray has one session a process, which the first one starts and the last one ends."""
+
+
+class RayConfig(BaseModel):
+    """Tasks on a Ray cluster. Needs the extra `ray`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    type: Literal["ray"] = Field(description="This kind of executor: a Ray cluster, for fleets that outgrow one machine.")
+    address: str | None = Field(
+        default=None,
+        min_length=1,
+        description="The cluster's head, such as `10.0.0.5:6379` or `ray://HEAD:10001`; its nodes need the same Forecaster, and the "
+        "store must be PostgreSQL where several machines run Forecaster. Default: a cluster of our own on this machine.",
+    )
+    workers: int | None = Field(
+        default=None,
+        ge=1,
+        le=10_000,
+        description="How many chunks are at work at once. Default: as many as processors, of this machine or of the cluster.",
+    )
+
+
+class RayExecutor:
+    """A `forecaster.ports.Executor` on Ray, which is started or connected to with the first chunks. Safe for threads.
+
+    A chunk whose worker dies is tried again once, then raises ExecutorFailed. What we started ends with `close`; a cluster of the
+    user's goes on. Raises ConfigRejected when Ray is not installed, ExecutorFailed when the cluster cannot be reached.
+    """
+
+    def __init__(self, config: RayConfig) -> None:
+        self._config = config
+
+    def map(self, function: Callable[[Chunk], Result], chunks: Iterable[Chunk]) -> Iterator[Result]:
+        """The results in order, as the port says."""
+        workers = self._open()
+        import ray  # noqa: PLC0415  a second: only those who run on it pay for it
+
+        task = ray.remote(num_cpus=1, max_retries=1)(attempt)
+        return InOrder(partial(_submit, task, ray.put(function)), _result, chunks, CHUNKS_PER_WORKER * workers)
+
+    def close(self) -> None:
+        """End our part in the session, and the session with its last holder."""
+        with _SESSION:
+            held = id(self) in _HOLDERS
+            _HOLDERS.discard(id(self))
+            if held and not _HOLDERS:
+                import ray  # noqa: PLC0415
+
+                ray.shutdown()
+
+    def _open(self) -> int:
+        """How many workers there are, after the session was started unless it runs."""
+        if find_spec("ray") is None:
+            raise ConfigRejected("executor: Ray is not installed; install it with `pip install forecaster[ray]`, or choose another executor.type")
+        import ray  # noqa: PLC0415
+
+        with _SESSION:
+            if not ray.is_initialized():
+                _start(self._config)
+                _HOLDERS.add(id(self))
+            elif _HOLDERS:
+                _HOLDERS.add(id(self))
+            return self._config.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+def _start(config: RayConfig) -> None:
+    import ray  # noqa: PLC0415
+
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the default to come, without the warning about it
+    quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+    try:
+        if config.address is None:
+            ray.init(address="local", num_cpus=config.workers or usable_cpus(), include_dashboard=False, **quiet)
+        else:
+            ray.init(address=config.address, **quiet)
+    except (OSError, RuntimeError, ValueError) as error:  # ConnectionError is an OSError
+        where = f"the Ray cluster at {config.address}" if config.address else "a Ray cluster on this machine"
+        msg = f"executor: {where} cannot be used ({error}); look at its log, or choose another executor.type"
+        raise ExecutorFailed(msg) from error
+
+
+def _submit(task: "RemoteFunction", function: "ObjectRef[Callable[[Chunk], Result]]", chunk: Chunk) -> "ObjectRef[Outcome[Result]]":
+    reference: ObjectRef[Outcome[Result]] = task.remote(function, chunk)
+    return reference
+
+
+def _result(task: "ObjectRef[Outcome[Result]]") -> Result:
+    import ray  # noqa: PLC0415
+
+    try:
+        outcome = ray.get(task)
+    except ray.exceptions.RayError as error:
+        cause = str(error).strip().splitlines()[0]
+        msg = f"executor: Ray lost a chunk ({type(error).__name__}: {cause}); look for memory that ran out, or a node that went away"
+        raise ExecutorFailed(msg) from error
+    return outcome.unwrap()
