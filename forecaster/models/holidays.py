@@ -3,11 +3,8 @@
 A holiday is no Sunday: batch traffic does not know it, a shop's is larger. What is not seen in a series' own history is not assumed.
 """
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
-from types import MappingProxyType
-from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +15,6 @@ from forecaster.models.wallclock import WallClock, middle
 from forecaster.series import Floats
 from forecaster.units import DAY_S
 
-Spans: TypeAlias = tuple[tuple[int, int], ...]
-"""Half-open spans on the wall clock, in seconds since 1970-01-01 there."""
-
-_NO_SPANS: Mapping[str, Spans] = MappingProxyType({})
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
 _WEEKS = (-3, -2, -1, 1, 2, 3)
 _PRIOR_HOLIDAYS = 1.0
@@ -37,21 +30,18 @@ def holidays_around(past: Past, calendar: Calendar, reach: int) -> frozenset[int
     return calendar.holiday_days(_date(first), _date(last))
 
 
-def without(past: Past, holidays: frozenset[int], spans: Mapping[str, Spans] = _NO_SPANS) -> Past:
-    """The past with holidays, and each series' own spans by its name, as not measured: what ordinary days are learned from.
+def without(past: Past, holidays: frozenset[int]) -> Past:
+    """The past with holidays as not measured: what ordinary days are learned from. holidays: local days since 1970-01-01.
 
-    holidays: local days since 1970-01-01. A series that would keep less than three days, or less than half of what was
-    measured, keeps all. The same past where there is nothing to leave out.
+    A series that would keep less than three days, or less than half of what was measured, keeps all. The same past where there
+    is none to leave out.
     """
-    size = past.days * past.clock.per_day
-    shared = np.isin(_days(past.clock, np.arange(-size, 0)), list(holidays))
-    own = {i: slots for i, name in enumerate(past.names) if (slots := _span_slots(past.clock, size, spans.get(name, ()))).size}
-    if not own and not shared.any():
+    slots = np.arange(-past.days * past.clock.per_day, 0)
+    hidden = np.isin(_days(past.clock, slots), list(holidays))
+    if not hidden.any():
         return past
     logs = past.logs.copy()
-    logs[:, shared.reshape(past.days, -1)[::-1]] = np.nan
-    for i, slots in own.items():
-        logs[i, (-1 - slots) // past.clock.per_day, slots % past.clock.per_day] = np.nan
+    logs[:, hidden.reshape(past.days, -1)[::-1]] = np.nan
     before, after = (np.count_nonzero(~np.isnan(each), axis=(1, 2)) for each in (past.logs, logs))
     short = after < np.maximum(_LEAST_DAYS * past.clock.per_day, _LEAST_RATIO * before)
     logs[short] = past.logs[short]
@@ -102,13 +92,6 @@ def _loads_of(past: Past, day: int) -> Floats:
     inside = slots[within]
     loads[:, within] = np.exp(past.logs[:, (-1 - inside) // clock.per_day, inside % clock.per_day])
     return loads
-
-
-def _span_slots(clock: WallClock, size: int, spans: Spans) -> NDArray[np.int64]:
-    """The slots of the past that any of the spans touches."""
-    edges = [((start - clock.local_s) // clock.step_s, -((clock.local_s - end) // clock.step_s)) for start, end in spans]
-    ranges = [np.arange(max(first, -size), min(last, 0), dtype=np.int64) for first, last in edges]
-    return np.concatenate(ranges) if ranges else np.zeros(0, dtype=np.int64)
 
 
 def _days(clock: WallClock, slots: NDArray[np.int64]) -> NDArray[np.int64]:

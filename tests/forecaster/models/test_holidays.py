@@ -89,22 +89,11 @@ def test_exactly_the_local_days_of_holidays_are_left_out(step_s: int) -> None:
     assert np.array_equal(known.lines[0][slots[0] - 1], left.lines[0][slots[0] - 1])
 
 
-def test_spans_are_left_out_of_their_own_series_only() -> None:
-    known = past(factors=(1.0, 1.0))
-    start_s = MAY[10] * 86_400 + 22 * 3_600 + 60
-    left = without(known, frozenset(), {"series-1": ((start_s, start_s + 4 * 3_600),)})
-    assert np.array_equal(left.lines[0], known.lines[0], equal_nan=True)
-    slots = np.flatnonzero(np.isnan(left.lines[1]) & ~np.isnan(known.lines[1])) - left.lines.shape[1]
-    touched = local_times(known, slots)
-    assert (touched[0], touched[-1]) == (datetime(2026, 5, 10, 22), datetime(2026, 5, 11, 2))  # noqa: DTZ001 - wall time
-    assert len(touched) == 17
-
-
-def test_a_series_that_would_keep_too_little_keeps_its_holidays() -> None:
-    known = past(factors=(1.0, 1.0), days=4)
-    span = (MAY[16] * 86_400, MAY[18] * 86_400)
-    left = without(known, frozenset(), {"series-0": (span,)})
-    assert np.array_equal(left.logs, known.logs, equal_nan=True)
+@pytest.mark.parametrize(("days", "kept"), [(4, True), (5, False)])
+def test_a_series_that_would_keep_less_than_three_days_keeps_its_holidays(days: int, *, kept: bool) -> None:
+    known = past(factors=(1.0,), days=days)
+    left = without(known, frozenset({MAY[18], MAY[17]}))
+    assert np.array_equal(left.logs, known.logs, equal_nan=True) == kept
 
 
 def test_the_adjustment_stands_on_the_slots_of_holidays_alone() -> None:
