@@ -1,8 +1,8 @@
 """Tasks on a Dask cluster: the user's, or one of our own on this machine."""
 
 import logging
-from asyncio import CancelledError
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import CancelledError
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -18,7 +18,7 @@ from connectors.executors.worker import Outcome, attempt
 from forecaster.errors import ConfigRejected, ExecutorFailed
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client, Future, LocalCluster
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -72,7 +72,7 @@ class DaskExecutor:
 
     def _open(self) -> "Client":
         if find_spec("distributed") is None:
-            raise ConfigRejected("executor: Dask is not installed; install it with `pip install forecaster[dask]`, or choose another executor.type")
+            raise ConfigRejected("executor: Dask is not installed; `pip install forecaster[dask]`, or choose another executor.type")
         with self._lock:
             if self._client is None:
                 self._client = _start(self._config, self._closing)
@@ -90,11 +90,11 @@ class _Task(Generic[Chunk, Result]):
 
 def _start(config: DaskConfig, closing: ExitStack) -> "Client":
     import dask  # noqa: PLC0415  half a second: only those who run on it pay for it
-    from distributed import Client, LocalCluster  # noqa: PLC0415
+    from distributed import LocalCluster  # noqa: PLC0415
 
     try:
         if config.address is not None:
-            return closing.enter_context(Client(config.address, set_as_default=False, timeout=_CONNECT_S))
+            return _connected(config.address, closing)
         with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
             cluster = LocalCluster(
                 n_workers=config.workers or usable_cpus(),
@@ -103,12 +103,20 @@ def _start(config: DaskConfig, closing: ExitStack) -> "Client":
                 dashboard_address=None,
                 silence_logs=logging.CRITICAL,
             )
-        closing.enter_context(cluster)
-        return closing.enter_context(Client(cluster, set_as_default=False, timeout=_CONNECT_S))
+        closing.callback(cluster.close)
+        return _connected(cluster, closing)
     except (OSError, RuntimeError, ValueError) as error:  # a time-out is an OSError
         where = f"the Dask cluster at {config.address}" if config.address else "a Dask cluster on this machine"
         msg = f"executor: {where} cannot be used ({error}); look at its scheduler, or choose another executor.type"
         raise ExecutorFailed(msg) from error
+
+
+def _connected(to: "str | LocalCluster", closing: ExitStack) -> "Client":
+    from distributed import Client  # noqa: PLC0415
+
+    client = Client(to, set_as_default=False, timeout=_CONNECT_S)
+    closing.callback(client.close)
+    return client
 
 
 def _submit(client: "Client", function: Callable[[Chunk], Result], chunk: Chunk) -> _Task[Chunk, Result]:
@@ -127,6 +135,7 @@ def _result(client: "Client", task: _Task[Chunk, Result]) -> Result:
             outcome = _submit(client, task.function, task.chunk).future.result()
         except lost as error:
             cause = (str(error).strip().splitlines() or ["no reason was given"])[0]
-            msg = f"executor: Dask lost a chunk twice ({type(error).__name__}: {cause}); look for memory that ran out, or a cluster that ended"
+            ends = "look for memory that ran out, or a cluster that ended"
+            msg = f"executor: Dask lost a chunk twice ({type(error).__name__}: {cause}); {ends}"
             raise ExecutorFailed(msg) from error
     return outcome.unwrap()

@@ -17,7 +17,6 @@ from forecaster.errors import ConfigRejected, ExecutorFailed
 
 if TYPE_CHECKING:
     from ray import ObjectRef
-    from ray.remote_function import RemoteFunction
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
@@ -61,8 +60,8 @@ class RayExecutor:
         workers = self._open()
         import ray  # noqa: PLC0415  a second: only those who run on it pay for it
 
-        task = ray.remote(num_cpus=1, max_retries=1)(attempt)
-        return InOrder(partial(_submit, task, ray.put(function)), _result, chunks, CHUNKS_PER_WORKER * workers)
+        run = ray.remote(num_cpus=1, max_retries=1)(attempt).remote
+        return InOrder(partial(run, ray.put(function)), _result, chunks, CHUNKS_PER_WORKER * workers)
 
     def close(self) -> None:
         """End our part in the session, and the session with its last holder."""
@@ -77,7 +76,9 @@ class RayExecutor:
     def _open(self) -> int:
         """How many workers there are, after the session was started unless it runs."""
         if find_spec("ray") is None:
-            raise ConfigRejected("executor: Ray is not installed; install it with `pip install forecaster[ray]`, or choose another executor.type")
+            raise ConfigRejected(
+                "executor: Ray is not installed; install it with `pip install forecaster[ray]`, or choose another executor.type"
+            )
         import ray  # noqa: PLC0415
 
         with _SESSION:
@@ -94,21 +95,16 @@ def _start(config: RayConfig) -> None:
 
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is reported to anybody
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # the default to come, without the warning about it
-    quiet = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": True}
+    ours = None if config.address else config.workers or usable_cpus()
+    start = partial(ray.init, num_cpus=ours, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False if ours else None)
     try:
-        if config.address is None:
-            ray.init(address="local", num_cpus=config.workers or usable_cpus(), include_dashboard=False, **quiet)
-        else:
-            ray.init(address=config.address, **quiet)
+        start(config.address or "local")
     except (OSError, RuntimeError, ValueError) as error:  # ConnectionError is an OSError
         where = f"the Ray cluster at {config.address}" if config.address else "a Ray cluster on this machine"
         msg = f"executor: {where} cannot be used ({error}); look at its log, or choose another executor.type"
         raise ExecutorFailed(msg) from error
-
-
-def _submit(task: "RemoteFunction", function: "ObjectRef[Callable[[Chunk], Result]]", chunk: Chunk) -> "ObjectRef[Outcome[Result]]":
-    reference: ObjectRef[Outcome[Result]] = task.remote(function, chunk)
-    return reference
+    # What Ray has to say of a dead worker it prints on stdout, which is for data; our own error says it. There is no public switch.
+    ray._private.worker._worker_logs_enabled = False  # noqa: SLF001
 
 
 def _result(task: "ObjectRef[Outcome[Result]]") -> Result:

@@ -5,6 +5,7 @@ import pickle
 import signal
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from threading import Thread
@@ -14,7 +15,7 @@ from forecaster.errors import ExecutorFailed
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
-_ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +49,8 @@ def begin(lifeline: Connection) -> None:
 
 def _end_with(lifeline: Connection) -> None:
     """Wait for the other end to be closed, be it by `close` or by the parent's death, and end at once."""
-    try:
+    with suppress(EOFError, OSError):
         lifeline.recv_bytes()
-    except (EOFError, OSError):
-        pass
     os._exit(0)
 
 
