@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -60,7 +60,7 @@ class RayExecutor:
         workers = self._open()
         import ray  # noqa: PLC0415  a second: only those who run on it pay for it
 
-        run = ray.remote(num_cpus=1, max_retries=1)(attempt).remote
+        run: Callable[..., ObjectRef[Any]] = ray.remote(num_cpus=1, max_retries=1)(attempt).remote
         return InOrder(partial(run, ray.put(function)), _result, chunks, CHUNKS_PER_WORKER * workers)
 
     def close(self) -> None:
