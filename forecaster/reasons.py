@@ -12,6 +12,11 @@ class Code(StrEnum):
     MODEL_FAILED = "model-failed"
     GAPS_IN_HISTORY = "gaps-in-history"
     FLAT_ZERO = "flat-zero"
+    EVENT = "event"
+    # trust
+    TRUST_YOUNG = "trust-young"
+    TRUST_NAIVE = "trust-naive"
+    TRUST_REACTIVE = "trust-reactive"
     # demand and plan
     SIGNAL_BINDS = "signal-binds"
     WINDOW_BINDS = "window-binds"
@@ -62,6 +67,8 @@ ALERTS = frozenset(
         Code.WORKLOAD_FAILED,
         Code.ENVELOPE,
         Code.HOLD_WHEN_EXPIRED,
+        Code.TRUST_NAIVE,
+        Code.TRUST_REACTIVE,
     }
 )
 """The codes that a person should hear of: logged as warnings and counted apart."""
