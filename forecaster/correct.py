@@ -28,6 +28,8 @@ FRESH_S = 5 * MINUTE_S
 """Live load older than this (or than two of its buckets) is unknown."""
 DEVIATION_S = 15 * MINUTE_S
 """The ratio of live load to forecast is taken over this span."""
+_TOLD_AGAIN = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE})
+"""What a plan says of itself and every decision repeats, since whoever is paged looks there."""
 _QUIET_RATIO = 0.05
 """Share of one replica's load added to both sides of a ratio, so that near-zero loads do not look like surges."""
 
@@ -106,6 +108,7 @@ def correct(plan: Plan | None, seen: Look, policy: Policy) -> Correction:
         need = seen.need or 0
         return Correction(floor=need, planned=None, look=seen, reasons=_needs_now(seen, 0))
     floor, reasons = planned.replicas, [Reason(code=Code.PLAN_FOLLOWED, detail=planned.reason.detail, after=planned.replicas)]
+    reasons += [reason for reason in plan.reasons if reason.code in _TOLD_AGAIN]
     decayed = _decayed(floor, seen)
     if decayed < floor:
         detail = f"load has stayed below {policy.blend.decay_ratio:.0%} of the forecast for hours"

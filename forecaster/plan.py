@@ -14,6 +14,7 @@ from forecaster.calendar import FloorWindow
 from forecaster.demand import Demand, PeakDemand
 from forecaster.reasons import Code, Reason
 from forecaster.series import Window
+from forecaster.trust import Trust
 from forecaster.units import HOUR_S, MINUTE_S, check_instant, check_named, check_not_negative, iso, spell_number, whole_replicas
 from forecaster.workload import Policy, Pool, Shape, Workload
 
@@ -41,7 +42,7 @@ class Plan:
     """The floors of one pool, contiguous and in order, good until `valid_until`.
 
     demand: what they were computed from, None when only configured windows speak. held: the plan waits for an approval (mode
-    review, or a change beyond the envelope), whatever the mode.
+    review, or a change beyond the envelope), whatever the mode. trusts: what was thought of the forecasts that it rests on.
     """
 
     workload: str
@@ -52,6 +53,7 @@ class Plan:
     demand: Demand | None = field(repr=False)
     reasons: tuple[Reason, ...] = ()
     held: bool = False
+    trusts: tuple[Trust, ...] = ()
 
     def __post_init__(self) -> None:
         check_named("plan.workload", self.workload)

@@ -6,6 +6,7 @@ from enum import StrEnum
 from forecaster.calendar import Calendar, FloorWindow
 from forecaster.capacity import Capacity
 from forecaster.leadtime import LeadTime
+from forecaster.trust import Gate
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, check_level, check_named, check_not_negative, check_positive
 
 
@@ -87,6 +88,7 @@ class Policy:
     review_tolerance_ratio: float = 0.1
     hold_when_expiry_s: float = 2 * HOUR_S
     blend: Blend = field(default_factory=Blend)
+    trust: Gate = field(default_factory=Gate)
 
     def __post_init__(self) -> None:
         check_level("policy.level", self.level)

@@ -4,9 +4,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 
 from forecaster.approval import last_followed
-from forecaster.demand import demand
+from forecaster.belief import believed_plan
 from forecaster.envelope import enveloped
-from forecaster.plan import plan
 from forecaster.reasons import Code
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
 from jobs.draft import Draft
@@ -32,14 +31,15 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
     """Demand and plan of every pool that a forecast and a capacity speak of; a pool without is reported, never guessed."""
     plans, failures = [], []
     workload = draft.member.workload
-    for pool in workload.pools if draft.forecasts else ():
-        needed = demand(draft.forecasts, pool, workload.policy)
-        if needed is None:
-            signals = ", ".join(f.signal for f in draft.forecasts if f.signal in LOAD_SIGNALS)
+    forecasts = draft.believed or tuple(f for f in draft.forecasts if f.signal in LOAD_SIGNALS)
+    for pool in workload.pools if forecasts else ():
+        made = believed_plan(forecasts, draft.trusts, workload, pool, now)
+        if made is None:
+            signals = ", ".join(f.signal for f in forecasts)
             sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
             failures.append(Failure(verb="plan", error=Code.NO_CAPACITY, sentence=sentence))
         else:
-            plans.append(plan(needed, workload, pool, now))
+            plans.append(made)
     return replace(draft, plans=tuple(plans), failures=(*draft.failures, *failures))
 
 

@@ -6,8 +6,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from forecaster.calendar import FloorWindow
 from forecaster.cost import newsvendor_level
+from forecaster.trust import Gate
 from forecaster.workload import Blend, Mode, Policy, Shape
-from jobs.config.scalars import ClockTime, Duration, Level, Number, Positive, Whole, Zone
+from jobs.config.scalars import ClockTime, Count, Duration, Level, Number, Positive, Whole, Zone
 
 SECTION = ConfigDict(
     extra="forbid",
@@ -80,6 +81,22 @@ class BlendSection(BaseModel):
         )
 
 
+class TrustSection(BaseModel):
+    """When a forecast is not planned from."""
+
+    model_config = SECTION
+    gate: Number = Field(0.4, ge=0, le=1)
+    """Trust score, 0 to 1, below which plans rest on the load at the same time earlier, or on the base load where nothing comes back
+    by the day or week. 0.5 is as good as that load itself. Default 0.4: a tenth worse than it is luck, more is not; 0 turns the
+    gate off."""
+    days: Count = 3
+    """Scored days before the score counts. Default 3: one bad day says little about the next."""
+
+    def to_core(self) -> Gate:
+        """The same in the core's type."""
+        return Gate(score=self.gate, days=self.days)
+
+
 class PolicySection(BaseModel):
     """Rules for the floors of one workload."""
 
@@ -127,6 +144,8 @@ class PolicySection(BaseModel):
     """A `hold_when` condition that has blocked lowering this long is taken for stuck. Default 2h, longer than a rollout."""
     blend: BlendSection = BlendSection()
     """How live load corrects the plan."""
+    trust: TrustSection = TrustSection()
+    """When a forecast is not planned from."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
@@ -160,4 +179,5 @@ class PolicySection(BaseModel):
             review_tolerance_ratio=self.review_tolerance,
             hold_when_expiry_s=self.hold_when_expiry,
             blend=self.blend.to_core(),
+            trust=self.trust.to_core(),
         )

@@ -1,0 +1,91 @@
+"""The step between forecast and demand: which forecasts plans may rest on, and what they rest on instead."""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from forecaster.cycle import cycle_ratio
+from forecaster.errors import ForecasterError
+from forecaster.forecast import Forecast, Horizon
+from forecaster.history import prepare
+from forecaster.models.catalogue import model
+from forecaster.models.chunk import forecast_chunk
+from forecaster.series import LOAD_SIGNALS, Series, Signal, Window, panel_of
+from forecaster.trust import Trust, Verdict, base_forecast, is_wide, reactive, trust
+from forecaster.units import floor_to
+from jobs.draft import Draft
+from jobs.failure import Failure, failure
+from jobs.fleet import Fleet
+from jobs.standing import NEAR_S, plans_near
+
+
+def believe(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """What is thought of each load forecast, and what plans rest on: the forecast itself, the naive one, or the base load.
+
+    A forecast that is distrusted and cannot be replaced stays, with a failure that says so: a doubtful plan is better than none.
+    """
+    if draft.member.workload.policy.trust.score == 0:
+        return draft
+    last = _last_verdicts(fleet, draft, now)
+    believed, trusts, failures = [], [], list(draft.failures)
+    for forecast in draft.forecasts:
+        if forecast.signal not in LOAD_SIGNALS:
+            continue
+        found, rests_on, failed = _judged(fleet, draft, forecast, last.get(forecast.signal))
+        believed.append(rests_on)
+        trusts.append(found)
+        failures += failed
+    return replace(draft, believed=tuple(believed), trusts=tuple(trusts), failures=tuple(failures))
+
+
+def _judged(fleet: Fleet, draft: Draft, forecast: Forecast, last: Verdict | None) -> tuple[Trust, Forecast, list[Failure]]:
+    found, rests_on, failures = trust(forecast, draft.member.workload.policy.trust, last), forecast, []
+    if found.verdict is Verdict.NAIVE:
+        naive = _naive(fleet, draft, forecast)
+        if isinstance(naive, Forecast):
+            rests_on = naive
+        else:
+            failures.append(failure("forecast", naive, f"{found.sentence}, but {fleet.fallback} has no answer: {naive}"))
+            found = replace(found, verdict=Verdict.TRUSTED, reason=None)
+    if is_wide(rests_on, last):
+        history = _history(fleet, draft, forecast)
+        found = reactive(found, cycle_ratio(history), last)
+        if found.verdict is Verdict.REACTIVE:
+            rests_on = base_forecast(forecast, history)
+    return found, rests_on, failures
+
+
+def _naive(fleet: Fleet, draft: Draft, forecast: Forecast) -> Forecast | ForecasterError:
+    """The fallback's forecast on the grid of another one, from what was known when that was issued."""
+    horizon = Horizon(
+        issued_at=forecast.issued_at,
+        start=forecast.start,
+        step_s=forecast.step_s,
+        steps=len(forecast),
+        window_steps=max(1, forecast.window_s // forecast.step_s),
+    )
+    panel = panel_of({draft.name: _history(fleet, draft, forecast)})
+    fallback = model(fleet.fallback)
+    (answer,) = forecast_chunk(panel, horizon, forecast.levels, draft.member.workload.calendar, fallback, fallback)
+    return answer
+
+
+def _history(fleet: Fleet, draft: Draft, forecast: Forecast) -> Series:
+    """What the forecast was made from; from the store where this run has fetched nothing."""
+    fetched = next((s for s in draft.histories if (s.signal, s.step_s, s.end) == (forecast.signal, forecast.step_s, forecast.start)), None)
+    if fetched is not None:
+        return fetched
+    start = floor_to(forecast.start - timedelta(seconds=fleet.history_s), forecast.step_s)
+    kept = fleet.store.history(draft.name, forecast.signal, Window(start=start, end=forecast.start), forecast.step_s)
+    return prepare(kept, forecast.start, fleet.history_s)
+
+
+def _last_verdicts(fleet: Fleet, draft: Draft, now: datetime) -> dict[Signal, Verdict]:
+    """What the newest plans before `now` thought of each signal; a run done again at `now` finds the same."""
+    verdicts: dict[Signal, Verdict] = {}
+    for pool in draft.member.workload.pools:
+        for span_s in (NEAR_S, fleet.horizon_s):
+            earlier = [plan for plan in plans_near(fleet.store, draft.name, pool.name, now, span_s) if plan.issued_at < now]
+            if earlier:
+                verdicts |= {found.signal: found.verdict for found in earlier[-1].trusts}
+                break
+    return verdicts
