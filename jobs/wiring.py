@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Literal
 
-from connectors.executors.serial import SerialExecutor
+from connectors.executors.registry import open_executor
 from connectors.sources.registry import OpenedSource, open_source
 from connectors.stores.opening import open_store
 from connectors.targets.recording import RecordingTarget
@@ -33,6 +33,8 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
         store = open_store(store_url(config, folder))
         closing.callback(store.close)
         sources = closing.enter_context(open_sources(config, folder))
+        executor = open_executor(config.executor)
+        closing.callback(executor.close)
         expansions = expand(config, folder)
         problems = tuple(problem for expanded in expansions for problem in expanded.problems)
         sections = (*config.workloads, *(section for expanded in expansions for section in expanded.workloads))
@@ -50,7 +52,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                 for section in sections
             ),
             store=store,
-            executor=SerialExecutor(),
+            executor=executor,
             model=config.forecast.model,
             fallback=config.forecast.fallback,
             history_s=int(config.forecast.history),

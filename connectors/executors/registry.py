@@ -10,10 +10,7 @@ from connectors.executors.ray import RayConfig, RayExecutor
 from connectors.executors.serial import SerialConfig, SerialExecutor
 from forecaster.ports import Executor
 
-ExecutorConfig: TypeAlias = Annotated[
-    SerialConfig | ProcessesConfig | RayConfig | DaskConfig,
-    Field(discriminator="type", description="Where chunks of series are forecast; `type` says of which kind."),
-]
+ExecutorConfig: TypeAlias = Annotated[SerialConfig | ProcessesConfig | RayConfig | DaskConfig, Field(discriminator="type")]
 
 
 class OpenedExecutor(Executor, Protocol):

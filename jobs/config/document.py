@@ -4,6 +4,8 @@ from typing import Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
+from connectors.executors.processes import ProcessesConfig
+from connectors.executors.registry import ExecutorConfig
 from connectors.sources.registry import SourceConfig
 from forecaster.envelope import Envelope
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
@@ -95,6 +97,9 @@ class Config(BaseModel):
     Default: none."""
     forecast: ForecastSection = ForecastSection()
     """How load is forecast."""
+    executor: ExecutorConfig = ProcessesConfig(type="processes")
+    """Where chunks of series are forecast; `type` says of which kind. Default `{type: processes}`: a small fleet is one chunk, which is
+    forecast in the process itself, and a large one has work for every processor."""
     apply: ApplySection = ApplySection()
     """How floors are applied."""
     envelope: EnvelopeSection = EnvelopeSection()
