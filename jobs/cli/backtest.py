@@ -1,8 +1,6 @@
 """The promise to a sceptic: what would have happened on the user's own history."""
 
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -14,7 +12,7 @@ from jobs.cli.options import Json
 
 if TYPE_CHECKING:
     from forecaster.backtest.run import Backtest
-    from forecaster.backtest.settings import Progress, Settings
+    from forecaster.backtest.settings import Settings
     from forecaster.workload import Policy
     from jobs.backtest import Columns
     from jobs.cli.show import Table
@@ -60,13 +58,14 @@ def backtest(
     """
     from forecaster.backtest.settings import Settings
     from jobs.backtest import CONTRACT_POLICY, Columns, backtest_csv, summary, write
+    from jobs.cli.bar import progress_bar
     from jobs.cli.options import Output
     from jobs.cli.show import show, show_json
 
     policy, settings, columns = (CONTRACT_POLICY, Settings(), Columns()) if config is None else _configured(config, workload)
     if column is not None:
         columns = replace(columns, value=column)
-    with _progress() as progress:
+    with progress_bar() as progress:
         found = backtest_csv(csv, policy, settings, progress, columns=columns)
     if out is not None:
         write(found, out)
@@ -139,19 +138,3 @@ def _sentences(found: "Backtest") -> Iterator[str]:
     covered = ", ".join(f"P{level * 100:g} {value:.1%}" for level, value in zip(LEVELS, scores.coverage, strict=True) if value is not None)
     if covered:
         yield f"Load stayed below: {covered}. The median was off by {scores.wape:.1%} of the load." if scores.wape is not None else covered
-
-
-@contextmanager
-def _progress() -> Iterator["Progress"]:
-    """A bar on stderr when a person watches; nothing otherwise."""
-    from forecaster.backtest.settings import silent
-
-    if not sys.stderr.isatty():
-        yield silent
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=1.0)
-        yield lambda done, doing: bar.update(task, completed=done, description=doing)

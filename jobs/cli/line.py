@@ -20,12 +20,14 @@ def fetch(config: ConfigFile = None, now: Now = None) -> None:
 
     Example: forecaster fetch --config forecaster.yaml
     """
+    from jobs.cli.bar import progress_bar
     from jobs.cli.session import session
     from jobs.cli.show import say
     from jobs.forecast import fetch_fleet
 
     with session(config, now) as at, alone(at, "forecast"):
-        drafts = fetch_fleet(at.fleet, at.now)
+        with progress_bar() as progress:
+            drafts = fetch_fleet(at.fleet, at.now, progress)
         for draft in drafts:
             for series in (series for series in draft.histories if series.measured_ratio > 0):
                 days = series.measured_ratio * len(series) * series.step_s / 86_400
@@ -38,13 +40,15 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
 
     Example: forecaster forecast
     """
+    from jobs.cli.bar import progress_bar
     from jobs.cli.session import session
     from jobs.cli.show import show
     from jobs.cli.tables import peaks_table
     from jobs.forecast import forecast_fleet
 
     with session(config, now) as at, alone(at, "forecast"):
-        drafts = forecast_fleet(at.fleet, at.now)
+        with progress_bar() as progress:
+            drafts = forecast_fleet(at.fleet, at.now, progress)
         show(peaks_table(drafts), Output.JSON if json else output)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
 
@@ -90,13 +94,15 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
     Example: forecaster run --json
     """
     from jobs.apply import apply_fleet
+    from jobs.cli.bar import progress_bar
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
     from jobs.cli.tables import peaks_table, run_json
     from jobs.forecast import forecast_fleet
 
     with session(config, now, rehearse="all" if dry_run else "by-mode") as at, alone(at, "forecast"), alone(at, "apply"):
-        drafts = forecast_fleet(at.fleet, at.now)
+        with progress_bar() as progress:
+            drafts = forecast_fleet(at.fleet, at.now, progress)
         cycles = apply_fleet(at.fleet, at.now)
         if json:
             show_json(run_json(at.fleet, drafts, cycles, at.now))
