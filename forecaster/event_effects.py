@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from forecaster.events import Event
 from forecaster.forecast import DailyPeak, Forecast
 from forecaster.reasons import Code, Reason
-from forecaster.series import Floats, Series, Window
+from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal, Window
 from forecaster.units import DAY_S, epoch_s, from_epoch_s, iso
 
 _LEAST_DAYS = 3
@@ -44,7 +44,9 @@ def with_events(forecast: Forecast, workload: str, events: Iterable[Event]) -> F
     does a daily peak.
     """
     felt = [
-        (event, strength(event, epoch_s(forecast.start), forecast.step_s, len(forecast))) for event in events if _concerns(event, forecast)
+        (event, strength(event, epoch_s(forecast.start), forecast.step_s, len(forecast)))
+        for event in events
+        if _concerns(event, forecast.signal)
     ]
     felt = [(event, part) for event, part in felt if event.is_for(workload) and part.any()]
     if not felt:
@@ -71,11 +73,11 @@ def ordinary(series: Series, workload: str, events: Iterable[Event]) -> Series:
     if not len(series):
         return series
     factor, hidden = np.ones(len(series)), np.zeros(len(series), dtype=bool)
-    for event in (event for event in events if event.is_for(workload)):
+    for event in (event for event in events if event.is_for(workload) and _concerns(event, series.signal)):
         part = strength(event, epoch_s(series.start), series.step_s, len(series))
         if event.factor is not None and event.every is not None:
             factor *= 1 + part * (event.factor - 1)
-        elif event.signal in {None, series.signal}:
+        else:
             hidden |= part > 0
     known = ~np.isnan(series.mean)
     left = np.count_nonzero(known & ~hidden)
@@ -179,9 +181,9 @@ def _ramp_area(after_s: Floats, ramp_s: float) -> Floats:
     return steep + np.clip(after_s, 0, ramp_s) ** 2 / (2 * ramp_s) if ramp_s > 0 else steep
 
 
-def _concerns(event: Event, forecast: Forecast) -> bool:
-    """Whether the event says anything of the forecast's signal."""
-    return event.signal in {None, forecast.signal}
+def _concerns(event: Event, signal: Signal) -> bool:
+    """Whether the event says anything of a signal: a factor is one on load, and leaves the length of requests as it is."""
+    return signal is event.signal or (event.signal is None and signal in LOAD_SIGNALS)
 
 
 def _middle(levels: tuple[float, ...]) -> int:

@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 
 from forecaster.calendar import Calendar
 from forecaster.decision import Applied, CycleRecord, Decision, Ruling, Seen
+from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, Horizon, State
 from forecaster.marks import Mark
 from forecaster.plan import Plan
@@ -158,6 +159,12 @@ class Store(Protocol):
 
     def marks(self, workload: str, signal: Signal, window: Window) -> tuple[Mark, ...]:
         """The marks and unmarks whose span touches `window`, in the order in which they were said."""
+
+    def append_events(self, entries: Sequence[EventEntry]) -> None:
+        """Keep entries of the book of events, all or none; the same again (name, instant, author) is the last word of that instant."""
+
+    def events(self, window: Window) -> tuple[EventEntry, ...]:
+        """The entries made in `window`, in the order in which they were said: what was added, and what was taken away."""
 
     def close(self) -> None:
         """Let go of connections."""

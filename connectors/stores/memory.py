@@ -13,6 +13,7 @@ import numpy as np
 
 from connectors.stores.days import other_step
 from forecaster.decision import CycleRecord, Ruling
+from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, State
 from forecaster.marks import Mark
 from forecaster.plan import Plan
@@ -56,6 +57,7 @@ class MemoryStore:
         self._records: dict[str, dict[tuple[str, str], _Timeline[CycleRecord]]] = defaultdict(lambda: defaultdict(_Timeline))
         self._rulings: dict[str, dict[tuple[datetime, str, str, str | None], Ruling]] = defaultdict(dict)
         self._marks: dict[str, dict[tuple[object, ...], Mark]] = defaultdict(dict)
+        self._events: dict[tuple[str, datetime, str], EventEntry] = {}
 
     def append_history(self, workload: str, series: Series) -> None:
         """Keep measured buckets, as the port says."""
@@ -158,6 +160,21 @@ class MemoryStore:
             said = [mark for mark in self._marks[workload].values() if mark.signal is signal]
         touching = [mark for mark in said if mark.span.end > window.start and mark.span.start < window.end]
         return tuple(sorted(touching, key=attrgetter("at")))
+
+    def append_events(self, entries: Sequence[EventEntry]) -> None:
+        """Keep entries, as the port says."""
+        batch = list(entries)
+        with self._lock:
+            for entry in batch:
+                key = (entry.name, entry.at, entry.author)
+                self._events.pop(key, None)
+                self._events[key] = entry
+
+    def events(self, window: Window) -> tuple[EventEntry, ...]:
+        """The entries made in `window`, in the order in which they were said."""
+        with self._lock:
+            said = [entry for entry in self._events.values() if entry.at in window]
+        return tuple(sorted(said, key=attrgetter("at")))
 
     def close(self) -> None:
         """Nothing to let go of."""

@@ -11,9 +11,10 @@ from connectors.stores.codec import decode, encode
 from connectors.stores.days import Day, days_of, joined, merged, other_step, split
 from connectors.stores.engine import alone, open_engine, reading, writing
 from connectors.stores.schema import check_schema
-from connectors.stores.tables import FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, STATES, TARGETS
+from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, STATES, TARGETS
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import StoreError
+from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, State
 from forecaster.marks import Mark
 from forecaster.plan import Plan
@@ -172,6 +173,24 @@ class SqlStore:
         with reading(self._engine) as connection:
             payloads = connection.scalars(select(MARKS.c.payload).where(of, within).order_by(MARKS.c.at_us, MARKS.c.id)).all()
         return tuple(decode(Mark, payload) for payload in payloads)
+
+    def append_events(self, entries: Sequence[EventEntry]) -> None:
+        """Keep entries, as the port says."""
+        rows = [({"name": each.name, "at_us": _us(each.at), "author": each.author}, encode(each)) for each in entries]
+        if not rows:
+            return
+        with writing(self._engine) as connection:
+            alone(connection, "events")
+            for key, payload in rows:
+                connection.execute(delete(EVENTS).filter_by(**key))
+                connection.execute(EVENTS.insert(), key | {"payload": payload})
+
+    def events(self, window: Window) -> tuple[EventEntry, ...]:
+        """The entries made in `window`, in the order in which they were said."""
+        within = and_(EVENTS.c.at_us >= _us(window.start), EVENTS.c.at_us < _us(window.end))
+        with reading(self._engine) as connection:
+            payloads = connection.scalars(select(EVENTS.c.payload).where(within).order_by(EVENTS.c.at_us, EVENTS.c.id)).all()
+        return tuple(decode(EventEntry, payload) for payload in payloads)
 
     def close(self) -> None:
         """Let go of connections."""

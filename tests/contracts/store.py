@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise
-from typing import TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 from hypothesis import strategies as st
@@ -12,6 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Paused, Ruling, RulingKind
 from forecaster.demand import Demand, PeakDemand
+from forecaster.events import Event, EventEntry, Every
 from forecaster.forecast import STANDARD_LEVELS, DailyPeak, Forecast
 from forecaster.marks import Mark, MarkKind
 from forecaster.plan import Floor, Plan
@@ -156,6 +157,24 @@ def mark(
     """An outage of the hour before NOW."""
     span = span or Window(start=after(-HOUR_S), end=NOW)
     return Mark(kind=kind, span=span, signal=Signal.RPM, at=at, detail="1.0 h next to nothing", author=author, unmark=unmark)
+
+
+def event_entry(at: datetime = NOW, name: str = "launch", *, author: str = "ada", removed: bool = False) -> EventEntry:
+    """A launch on every Monday morning in Paris, added or taken away."""
+    begin = datetime(2026, 5, 4, 9)  # noqa: DTZ001 - a wall time
+    event = Event(
+        name=name,
+        zone="Europe/Paris",
+        start=begin,
+        end=begin + timedelta(hours=8),
+        factor=3.0,
+        ramp_up_s=1_800.0,
+        workloads=("chat", "embed"),
+        every=Every.WEEK,
+        days=(0,),
+        until=date(2026, 6, 1),
+    )
+    return EventEntry(at=at, author=author, name=name, event=None if removed else event)
 
 
 # PostgreSQL keeps no NUL in text, and no name of ours has one.
@@ -304,3 +323,27 @@ many_marks = st.builds(
     author=st.just("") | names.map(str.strip),
     unmark=st.booleans(),
 )
+
+
+@st.composite
+def many_event_entries(draw: st.DrawFn) -> EventEntry:
+    name = draw(st.text(st.characters(categories=["L", "N", "P"]), min_size=1, max_size=20))
+    start = draw(st.datetimes(datetime(1990, 1, 1), datetime(2190, 1, 1)))  # noqa: DTZ001 - wall times
+    every = draw(st.none() | st.sampled_from(Every))
+    effect: dict[str, Any] = draw(
+        st.builds(dict, factor=st.floats(0.001, 1_000))
+        | st.builds(dict, load=st.floats(0, 1e12), signal=st.sampled_from(LOAD_SIGNALS), workloads=st.lists(names, min_size=1).map(tuple))
+    )
+    event = Event(
+        name=name,
+        zone=draw(st.sampled_from(["UTC", "Asia/Kolkata", "America/New_York"])),
+        start=start,
+        end=start + draw(st.timedeltas(timedelta(minutes=1), timedelta(days=300))),
+        ramp_up_s=draw(st.floats(0, DAY_S)),
+        ramp_down_s=draw(st.floats(0, DAY_S)),
+        every=every,
+        days=draw(st.lists(st.integers(1, 6), max_size=3).map(tuple)) if every in {Every.WEEK, Every.MONTH} else (),
+        until=draw(st.none() | st.dates(start.date())) if every else None,
+        **effect,
+    )
+    return EventEntry(at=draw(instants), author=draw(names), name=name, event=draw(st.just(event) | st.none()))

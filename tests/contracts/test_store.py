@@ -13,7 +13,7 @@ from forecaster.marks import MarkKind
 from forecaster.ports import Store
 from forecaster.series import Signal
 from forecaster.units import DAY_S
-from tests.contracts.store import Broken, Interrupted, after, forecast, mark, plan, record, ruling, same, series, span
+from tests.contracts.store import Broken, Interrupted, after, event_entry, forecast, mark, plan, record, ruling, same, series, span
 
 pytest_plugins = ("tests.postgres", "tests.contracts.store_fixtures")
 
@@ -284,6 +284,30 @@ def test_a_batch_of_marks_that_breaks_half_way_leaves_nothing(any_store: Store) 
     with pytest.raises(Interrupted):
         any_store.append_marks("chat", Broken(mark()))
     assert any_store.marks("chat", Signal.RPM, span(-DAY_S, 0)) == ()
+
+
+# events
+
+
+def test_entries_of_events_are_read_in_the_order_in_which_they_were_said(any_store: Store) -> None:
+    later, removed, added = event_entry(after(60)), event_entry(removed=True), event_entry(name="sale")
+    any_store.append_events([later])
+    any_store.append_events([removed, added])
+    any_store.append_events([event_entry(after(DAY_S))])
+    assert any_store.events(DAY) == (removed, added, later)
+
+
+def test_an_entry_said_again_at_one_instant_is_kept_once_and_is_the_last_word(any_store: Store) -> None:
+    for said in (event_entry(), event_entry(author="bob"), event_entry(removed=True)):
+        any_store.append_events([said])
+    assert any_store.events(DAY) == (event_entry(author="bob"), event_entry(removed=True))
+
+
+def test_a_batch_of_events_that_breaks_half_way_leaves_nothing(any_store: Store) -> None:
+    with pytest.raises(Interrupted):
+        any_store.append_events(Broken(event_entry()))
+    any_store.append_events([])
+    assert any_store.events(DAY) == ()
 
 
 # all

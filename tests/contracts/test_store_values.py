@@ -7,12 +7,23 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from forecaster.decision import CycleRecord, Ruling
+from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, State
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.ports import Store
 from forecaster.series import Series, Window
-from tests.contracts.store import many_forecasts, many_marks, many_plans, many_records, many_rulings, many_series, names, same
+from tests.contracts.store import (
+    many_event_entries,
+    many_forecasts,
+    many_marks,
+    many_plans,
+    many_records,
+    many_rulings,
+    many_series,
+    names,
+    same,
+)
 
 pytest_plugins = ("tests.postgres", "tests.contracts.store_fixtures")
 
@@ -79,3 +90,10 @@ def test_any_ruling_comes_back_equal(any_store: Store, given_word: Ruling) -> No
 def test_any_mark_comes_back_equal(any_store: Store, workload: str, said: Mark) -> None:
     any_store.append_marks(workload, [said])
     assert said in any_store.marks(workload, said.signal, said.span)
+
+
+@examples
+@given(said=many_event_entries())
+def test_any_entry_of_an_event_comes_back_equal(any_store: Store, said: EventEntry) -> None:
+    any_store.append_events([said])
+    assert said in any_store.events(Window(start=said.at, end=said.at + TICK))

@@ -14,12 +14,15 @@ from connectors.stores.codec import VERSION, decode, encode
 from connectors.stores.days import Day, split
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import StoreError
+from forecaster.events import EventEntry
 from forecaster.forecast import Forecast
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
 from tests.contracts.store import (
+    event_entry,
     forecast,
+    many_event_entries,
     many_forecasts,
     many_marks,
     many_plans,
@@ -35,7 +38,7 @@ from tests.contracts.store import (
 
 WRITTEN_BY_VERSION_1 = Path(__file__).parent / "payloads_v1.txt"
 
-anything = st.one_of(many_forecasts(), many_plans(), many_records, many_rulings(), many_marks)
+anything = st.one_of(many_forecasts(), many_plans(), many_records, many_rulings(), many_marks, many_event_entries())
 
 
 @settings(deadline=None)
@@ -73,10 +76,10 @@ def test_scalars_of_numpy_are_written_as_what_the_field_says() -> None:
     assert type(back.before) is int
 
 
-@pytest.mark.parametrize("kind", [Forecast, Plan, CycleRecord, Ruling, Mark])
+@pytest.mark.parametrize("kind", [Forecast, Plan, CycleRecord, Ruling, Mark, EventEntry])
 def test_what_version_1_has_written_is_read_for_ever(kind: type) -> None:
     lines = dict(line.split() for line in WRITTEN_BY_VERSION_1.read_text().splitlines())
-    expected = {Forecast: forecast(), Plan: plan(), CycleRecord: record(), Ruling: ruling(), Mark: mark()}
+    expected = {Forecast: forecast(), Plan: plan(), CycleRecord: record(), Ruling: ruling(), Mark: mark(), EventEntry: event_entry()}
     assert same(decode(kind, b64decode(lines[kind.__name__])), expected[kind])
 
 
