@@ -8,8 +8,9 @@ from statistics import NormalDist
 
 import numpy as np
 
+from forecaster.gains import Gains
 from forecaster.reasons import Reason
-from forecaster.series import Floats, Signal, Window, check_grid, frozen_floats
+from forecaster.series import Floats, Signal, Window, check_grid, frozen_floats, restore_frozen
 from forecaster.units import check_instant, check_level, check_named, check_positive, epoch_s
 
 STANDARD_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.975, 0.99)
@@ -81,6 +82,8 @@ class DailyPeak:
             msg = "the expected instant of a daily peak must lie in the part of the day that it covers"
             raise ValueError(msg)
 
+    __setstate__ = restore_frozen
+
     def at_level(self, level: float) -> float:
         """The peak at any level between the lowest and the highest stated one, by interpolation in normal scores."""
         return float(_interpolate(self.levels, self.values[:, None], level)[0])
@@ -123,7 +126,8 @@ class Forecast:
     [start + i step, start + i step + window_s), calibrated on that maximum. Both have shape (levels, n), are finite, at least
     0 and not decreasing in the level. `coverage[level]`: share of recent actuals below that level's value, None = not known
     yet. `trained_on` is the span of history used; `notes` say how the model was degraded, if it was. `members`: what it was made
-    of. `record`: how earlier ones did, None = none was scored yet.
+    of. `record`: how earlier ones did, None = none was scored yet. `gains`: how much of a deviation of live load from the median lasts,
+    None = not learned.
     """
 
     signal: Signal
@@ -141,6 +145,7 @@ class Forecast:
     notes: tuple[Reason, ...] = ()
     members: tuple[MemberScore, ...] = ()
     record: TrackRecord | None = None
+    gains: Gains | None = None
 
     def __post_init__(self) -> None:
         check_instant("issued_at", self.issued_at)
@@ -156,6 +161,8 @@ class Forecast:
         if len(self.coverage) != len(self.levels):
             msg = f"coverage needs one entry a level, got {len(self.coverage)} for {len(self.levels)}"
             raise ValueError(msg)
+
+    __setstate__ = restore_frozen
 
     def __len__(self) -> int:
         return int(self.values.shape[1])

@@ -1,14 +1,17 @@
 """Measured load on a regular grid. NaN means "not measured"; it never means zero."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Self, TypeAlias
+from typing import TYPE_CHECKING, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from forecaster.units import check_instant, check_named, check_positive, epoch_s, iso
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -84,6 +87,14 @@ def frozen_floats(values: object, *, ndim: int, name: str) -> Floats:
     return array
 
 
+def restore_frozen(unpickled: "DataclassInstance", state: list[object]) -> None:
+    """`__setstate__` of a frozen dataclass that holds arrays: they come out of a pickle writeable, and are made read-only again."""
+    for field, value in zip(fields(unpickled), state, strict=True):
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        object.__setattr__(unpickled, field.name, value)
+
+
 def check_grid(start: datetime, step_s: int) -> None:
     """Refuse a grid whose start is not an epoch-aligned multiple of its step."""
     check_instant("start", start)
@@ -136,6 +147,7 @@ class Series:
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash; the type is compared by value
+    __setstate__ = restore_frozen
 
     @property
     def end(self) -> datetime:
@@ -228,6 +240,8 @@ class Panel:
         if self.mean.shape != self.peak.shape or self.mean.shape[0] != len(self.names):
             msg = f"a panel needs one row a name, got {len(self.names)} names, mean {self.mean.shape}, peak {self.peak.shape}"
             raise ValueError(msg)
+
+    __setstate__ = restore_frozen
 
     @property
     def end(self) -> datetime:
