@@ -7,6 +7,7 @@ import numpy as np
 
 from forecaster.capacity import Capacity
 from forecaster.forecast import Forecast
+from forecaster.gains import Gains
 from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats
 from forecaster.units import check_level, check_positive, epoch_s
 from forecaster.workload import Policy, Pool
@@ -29,7 +30,8 @@ class Demand:
     load[s, i]: signal s at `level`, the largest bucket mean over the lead window from bucket i. expected[s, i]: median of bucket
     i. expected_max[s, i]: median of the largest over the lead window. All in the signal's unit, shape (signals, n), after share
     and growth. carry[s]: what one replica takes of signal s, after efficiency and headroom. peaks: one a local day. window_s: how
-    far ahead `load` looks: the longest lead time of the workload and one step.
+    far ahead `load` looks: the longest lead time of the workload and one step. gains: how much of a deviation of live load lasts, one
+    entry a signal, None = not learned; empty = of none.
     """
 
     start: datetime
@@ -44,6 +46,7 @@ class Demand:
     lead_time_s: float
     window_s: int
     model: str
+    gains: tuple[Gains | None, ...] = ()
 
     def __post_init__(self) -> None:
         check_grid(self.start, self.step_s)
@@ -54,8 +57,8 @@ class Demand:
         if not self.signals or any(getattr(self, name).shape != shape for name in ("load", "expected", "expected_max")):
             msg = f"demand needs one row a signal in load, expected and expected_max, of one length, for {self.signals}"
             raise ValueError(msg)
-        if len(self.carry) != len(self.signals):
-            msg = "demand needs one carry a signal"
+        if len(self.carry) != len(self.signals) or len(self.gains) not in {0, len(self.signals)}:
+            msg = "demand needs one carry a signal, and gains for each signal or for none"
             raise ValueError(msg)
         for signal, carry in zip(self.signals, self.carry, strict=True):
             check_positive(f"demand.carry of {signal}", carry, signal.unit)
@@ -73,6 +76,10 @@ class Demand:
         """The step that holds `instant`, None outside of the demand."""
         i = (epoch_s(instant) - epoch_s(self.start)) // self.step_s
         return i if 0 <= i < self.load.shape[1] else None
+
+    def gains_of(self, signal: Signal) -> Gains | None:
+        """How much of a deviation of a signal of this demand lasts, None = not learned."""
+        return self.gains[self.signals.index(signal)] if self.gains else None
 
     @property
     def needs(self) -> Floats:
@@ -109,6 +116,7 @@ def demand(forecasts: tuple[Forecast, ...], pool: Pool, policy: Policy) -> Deman
         lead_time_s=pool.lead_time.plan_s,
         window_s=first.window_s,
         model=first.model,
+        gains=tuple(f.gains for f in usable),
     )
 
 

@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from forecaster.calendar import Calendar, FloorWindow
 from forecaster.capacity import Capacity
+from forecaster.gains import LONG_S
 from forecaster.leadtime import LeadTime
 from forecaster.trust import Gate
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, check_level, check_named, check_not_negative, check_positive
@@ -29,7 +30,7 @@ class Shape(StrEnum):
 class Blend:
     """How live load corrects the plan. All durations in seconds.
 
-    fade_half_life_s: after this long, half of a live deviation is expected to have gone.
+    fade_half_life_s: after this long, half of a live deviation is expected to have gone, where no gains were learned yet.
     break_glass_ratio: live load above this many times the median forecast takes the plan for wrong and follows the load.
     drain_s: a backlog is to be served within this time.
     decay_after_s: a floor starts to decay when the load has stayed below `decay_ratio` of the median forecast this long, and
@@ -53,8 +54,8 @@ class Blend:
 
     @property
     def live_span_s(self) -> float:
-        """How far back the correction looks: a floor that decays needs to see the whole lull."""
-        return 2 * self.decay_after_s
+        """How far back the correction looks: a floor that decays needs to see the whole lull, gains the whole of their longer span."""
+        return max(2 * self.decay_after_s, LONG_S)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
