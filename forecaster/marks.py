@@ -9,6 +9,9 @@ from forecaster.series import Signal, Window
 from forecaster.units import check_instant
 
 
+_SAME_RATIO = 1.25
+
+
 class Treatment(StrEnum):
     """What a model does with a span."""
 
@@ -112,18 +115,27 @@ def marks_in_force(marks: Iterable[Mark]) -> tuple[Mark, ...]:
 def news(found: Iterable[Mark], kept: Iterable[Mark], seen: Window, now: datetime) -> tuple[Mark, ...]:
     """What is to be kept of the marks that detection found at `now`: the new ones and those that grew, and an unmark of each that is gone.
 
-    kept: what was said before. seen: where detection had enough around it to find again what it had found; what was detected beyond
-    stays as it is.
+    A mark is the same while its span is much the same, so that what moves by a bucket is not told every hour. kept: what was said
+    before. seen: where detection had enough around it to find again what it had found; what was detected beyond stays as it is.
     """
     found = tuple(found)
     detected = marks_in_force(mark for mark in kept if mark.detected)
-    fresh = tuple(mark for mark in found if not any(_of_one(mark, old) and _covers(old.span, mark.span) for old in detected))
+    fresh = tuple(mark for mark in found if not any(_of_one(mark, old) and _much_the_same(mark.span, old.span) for old in detected))
     gone = tuple(
         replace(old, unmark=True, at=now, detail="no longer found")
         for old in detected
-        if _covers(seen, old.span) and not any(_of_one(mark, old) and _touch(mark.span, old.span) for mark in found)
+        if _covers(seen, old.span) and not any(_of_one(mark, old) and _stays(mark, old, fresh) for mark in found)
     )
     return (*gone, *fresh)
+
+
+def _stays(mark: Mark, old: Mark, fresh: tuple[Mark, ...]) -> bool:
+    """Whether what was found means the old mark: it is much the same, or has grown out of it."""
+    return _covers(mark.span, old.span) or (mark not in fresh and _overlap(mark.span, old.span))
+
+
+def _much_the_same(span: Window, old: Window) -> bool:
+    return _covers(old, span) and old.length_s <= _SAME_RATIO * span.length_s
 
 
 def _outside(mark: Mark, spoken: Iterable[Mark]) -> list[Mark]:
