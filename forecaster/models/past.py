@@ -43,6 +43,24 @@ class Past:
         lines: Floats = self.logs[:, ::-1].reshape(len(self.names), -1)
         return lines
 
+    def by_midnight(self, most: int) -> tuple[Floats, int]:
+        """The newest `most` local days from midnight to midnight, (series, days, per_day), and the slots of today before the origin.
+
+        Row 0 is today, NaN from the origin on; where the origin is a midnight row 0 is yesterday, and the second value 0.
+        """
+        early = (self.clock.local_s % DAY_S) // self.clock.step_s
+        if not early:
+            return self.logs[:, :most], 0
+        lines = np.pad(self.lines, ((0, 0), (early, self.clock.per_day - early)), constant_values=np.nan)
+        return lines.reshape(len(self.names), -1, self.clock.per_day)[:, ::-1][:, :most], early
+
+    def at_midnight(self) -> Self:
+        """What was known at the last local midnight."""
+        days, early = self.by_midnight(self.days + 1)
+        if not early:
+            return self
+        return replace(self, clock=replace(self.clock, local_s=self.clock.local_s - early * self.clock.step_s), logs=days[:, 1:])
+
     def earlier(self, days: int) -> Self:
         """What was known so many days before."""
         clock = replace(self.clock, local_s=self.clock.local_s - days * 86_400)

@@ -11,7 +11,7 @@ from forecaster.forecast import Horizon
 from forecaster.series import Floats, Panel, Signal
 from forecaster.units import DAY_S, epoch_s
 
-_SATURDAY = 5
+_SATURDAY, _THURSDAY = 5, 3  # Monday = 0; 1970-01-01 was a Thursday
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -34,9 +34,13 @@ class WallClock:
 
     def weekend(self, slots: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each slot starts on a local Saturday or Sunday."""
-        weekday = ((self.local_s + slots * self.step_s) // DAY_S + 3) % 7  # 1970-01-01 was a Thursday
-        is_weekend: NDArray[np.bool_] = weekday >= _SATURDAY
+        is_weekend: NDArray[np.bool_] = (self.days(slots) + _THURSDAY) % 7 >= _SATURDAY
         return is_weekend
+
+    def days(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The local day on which each slot starts, counted from 1970-01-01."""
+        days: NDArray[np.int64] = (self.local_s + slots * self.step_s) // DAY_S
+        return days
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
