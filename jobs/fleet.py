@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from forecaster.envelope import Envelope
+from forecaster.events import Event
 from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, Store
 from forecaster.workload import Workload
 
@@ -24,7 +25,7 @@ class Member:
 class Fleet:
     """What both halves of the line need. history_s: span that models see. horizon_s: how far they look.
 
-    problems: one sentence for each thing that kept a workload out of the fleet.
+    events: those of the configuration; the store has others. problems: one sentence for each thing that kept a workload out of the fleet.
     """
 
     members: tuple[Member, ...]
@@ -37,3 +38,4 @@ class Fleet:
     envelope: Envelope
     workers: int
     problems: tuple[str, ...] = ()
+    events: tuple[Event, ...] = ()

@@ -60,6 +60,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
             envelope=config.envelope.to_core(),
             workers=config.apply.workers,
             problems=problems,
+            events=tuple(event.to_core() for event in config.events),
         )
 
 

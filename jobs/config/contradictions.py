@@ -1,9 +1,10 @@
-"""What no section can see alone: names that stand twice, and sources that are not there."""
+"""What no section can see alone: names that stand twice, and sources and workloads that are not there."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from connectors.targets.registry import target_name
+from jobs.config.events import EventSection
 from jobs.config.scalars import did_you_mean, short
 from jobs.config.templates import TemplateSection
 from jobs.config.workloads import WorkloadSection
@@ -17,9 +18,17 @@ def placed(place: str, key: str, sections: Sequence[Section]) -> list[tuple[str,
 
 
 def contradictions(
-    sources: Iterable[str], workloads: Iterable[tuple[str, WorkloadSection]], templates: Iterable[tuple[str, TemplateSection]]
+    sources: Iterable[str],
+    workloads: Sequence[tuple[str, WorkloadSection]],
+    templates: Sequence[tuple[str, TemplateSection]],
+    events: Sequence[tuple[str, EventSection]] = (),
+    *,
+    whole: bool = True,
 ) -> list[str]:
-    """A sentence for each source that is not there, and each workload or target that stands twice; each with its path."""
+    """A sentence for each source or workload that is not there, and each workload, target or event that stands twice; with its path.
+
+    whole: these are all workloads that there are, but for those of templates.
+    """
     known = tuple(sources)
     asked = [(place, workload.source) for place, workload in workloads]
     asked += [(f"{place}.workload", template.source) for place, template in templates if template.source is not None]
@@ -31,7 +40,20 @@ def contradictions(
         for i, pool in enumerate(workload.pools)
         for k, target in enumerate(pool.targets)
     ]
-    return [*found, *_twice("workload", names), *_twice("target", targets)]
+    found += _strangers(events, [workload.name for _, workload in workloads]) if whole and not templates else []
+    happenings = [(f"{place}.name", event.name) for place, event in events]
+    return [*found, *_twice("workload", names), *_twice("target", targets), *_twice("event", happenings)]
+
+
+def _strangers(events: Sequence[tuple[str, EventSection]], known: list[str]) -> list[str]:
+    """A sentence for each workload of an event that is not there."""
+    there = f"; there is {', '.join(known) or 'none'}"
+    return [
+        f"{place}.workloads[{i}]: there is no workload {short(name)}{did_you_mean(name, known) or there}"
+        for place, event in events
+        for i, name in enumerate(event.workloads)
+        if name not in known
+    ]
 
 
 def _no_source(name: str, known: tuple[str, ...]) -> str:

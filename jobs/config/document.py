@@ -10,6 +10,7 @@ from connectors.sources.registry import SourceConfig
 from forecaster.envelope import Envelope
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
 from jobs.config.contradictions import contradictions, placed
+from jobs.config.events import EventSection
 from jobs.config.policy import SECTION
 from jobs.config.scalars import Count, Duration, Integer, Name, Positive
 from jobs.config.templates import TemplateSection
@@ -92,8 +93,10 @@ class Config(BaseModel):
     """What is scaled, one by one. Default: none."""
     templates: tuple[TemplateSection, ...] = ()
     """What is scaled, one workload for each object that carries a label. Default: none."""
+    events: tuple[EventSection, ...] = ()
+    """What people know ahead, for all workloads or some: the shared calendar. Default: none, beside those of `forecaster calendar add`."""
     include: tuple[str, ...] = ()
-    """Files or patterns, relative to this one, that hold further `workloads` and `templates`, so that each team keeps its own.
+    """Files or patterns, relative to this one, that hold further `workloads`, `templates` and `events`, so that each team keeps its own.
     Default: none."""
     forecast: ForecastSection = ForecastSection()
     """How load is forecast."""
@@ -111,7 +114,13 @@ class Config(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        found = contradictions(self.sources, placed("", "workloads", self.workloads), placed("", "templates", self.templates))
+        found = contradictions(
+            self.sources,
+            placed("", "workloads", self.workloads),
+            placed("", "templates", self.templates),
+            placed("", "events", self.events),
+            whole=not self.include,
+        )
         if found:
             raise ValueError(found[0])
         return self
@@ -125,3 +134,5 @@ class Included(BaseModel):
     """What is scaled, one by one. Default: none."""
     templates: tuple[TemplateSection, ...] = ()
     """What is scaled, one workload for each object that carries a label. Default: none."""
+    events: tuple[EventSection, ...] = ()
+    """What people know ahead. Default: none."""

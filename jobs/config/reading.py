@@ -57,6 +57,7 @@ def read_config(path: Path) -> Config:
         document.sources,
         [each for place, part in sections for each in placed(place, "workloads", part.workloads)],
         [each for place, part in sections for each in placed(place, "templates", part.templates)],
+        [each for place, part in sections for each in placed(place, "events", part.events)],
     )
     if found:
         raise _rejected(found, (file, *others))
@@ -64,6 +65,7 @@ def read_config(path: Path) -> Config:
         update={
             "workloads": (*document.workloads, *(workload for part in parts for workload in part.workloads)),
             "templates": (*document.templates, *(template for part in parts for template in part.templates)),
+            "events": (*document.events, *(event for part in parts for event in part.events)),
             "include": (),
         }
     )

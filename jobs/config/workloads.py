@@ -5,13 +5,13 @@ from typing import Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from connectors.targets.registry import TargetConfig, target_name
-from forecaster.calendar import Calendar
 from forecaster.capacity import Capacity
 from forecaster.leadtime import LeadTime
 from forecaster.ports import Query, Unit
 from forecaster.series import LOAD_SIGNALS, Signal
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
+from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.scalars import Duration, Name, Number, Positive, Zone, spell_duration
 
@@ -95,6 +95,8 @@ class WorkloadSection(BaseModel):
     """Named conditions that block lowering while they hold, such as a rollout. Default: none."""
     zone: Zone = "UTC"
     """IANA time zone of its days and daily peaks. Default UTC, so that nothing depends on the machine."""
+    calendar: CalendarSection = CalendarSection()
+    """Whose public holidays it may feel."""
     step: Duration = Field(300.0, ge=60, le=DAY_S)
     """Grid of history and forecasts: whole minutes that divide a day. Default 5m: finer is noise to a daily cycle. Choose it
     once: history is kept at its step."""
@@ -125,7 +127,7 @@ class WorkloadSection(BaseModel):
             )
             for pool in self.pools
         )
-        return Workload(name=self.name, pools=pools, policy=self.policy.to_core(), calendar=Calendar(zone=self.zone))
+        return Workload(name=self.name, pools=pools, policy=self.policy.to_core(), calendar=self.calendar.to_core(self.zone))
 
     def queries(self) -> tuple[Query, ...]:
         """The questions to the source, a signal each."""
