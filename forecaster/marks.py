@@ -8,7 +8,6 @@ from enum import StrEnum
 from forecaster.series import Signal, Window
 from forecaster.units import check_instant
 
-
 _SAME_RATIO = 1.25
 
 

@@ -9,7 +9,7 @@ from forecaster.backtest.settings import Settings
 from forecaster.calendar import Calendar
 from forecaster.errors import ModelFailed, NotEnoughHistory
 from forecaster.forecast import DailyPeak, Forecast, Horizon
-from forecaster.history import prepare
+from forecaster.history import prepare_alone
 from forecaster.leadtime import LeadTime
 from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
@@ -33,7 +33,7 @@ def forecast_at(series: Series, origin: datetime, settings: Settings) -> Forecas
     Raises NotEnoughHistory when nothing was measured before `origin`.
     """
     horizon = _horizon(series.step_s, origin, settings.lead_time_s)
-    known = prepare(series.known_at(origin), origin, settings.history_s)
+    known = prepare_alone(series, origin, settings.history_s)
     panel = panel_of({_NAME: known})
     levels = settings.forecast_levels
     issued = forecast_chunk(panel, horizon, levels, Calendar(), model(settings.model), model(settings.fallback))[0]

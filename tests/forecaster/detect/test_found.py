@@ -222,9 +222,9 @@ def test_a_crowd_that_came_once_is_marked_a_day_after_it() -> None:
 
 
 def test_of_two_weeks_a_crowd_is_marked_only_where_the_week_before_or_after_it_was_seen() -> None:
-    early, late = usual(9), usual(9)
-    early[at(1, 12) : at(1, 14)] *= 5
-    late[at(4, 12) : at(4, 14)] *= 5
+    early, late = usual(10), usual(10)
+    early[at(0, 12) : at(0, 14)] *= 5
+    late[at(5, 12) : at(5, 14)] *= 5
     assert kinds(early) == [MarkKind.FLASH_CROWD]
     assert kinds(late) == []
 
