@@ -7,6 +7,8 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from forecaster.errors import NotEnoughHistory, SourceError
+from forecaster.event_effects import ordinary
+from forecaster.events import Event
 from forecaster.history import prepare
 from forecaster.ports import Query
 from forecaster.reasons import Code
@@ -20,8 +22,8 @@ LATE_S = 2 * HOUR_S
 """Samples may arrive this late: so much is fetched again."""
 
 
-def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
-    """Bring the workload's history up to `now` into the store, and take from there what models see.
+def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] = ()) -> Draft:
+    """Bring the workload's history up to `now` into the store, and take from there what models see: ordinary days, without events.
 
     A signal that was measured at no time is told of here, since no model can say more of it.
     """
@@ -35,7 +37,7 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     for query in (q for q in member.queries if q.signal in FORECAST_SIGNALS):
         known, error = _brought(fleet, member, query, span)
         measured = known.measured_ratio > 0
-        histories.append(prepare(known, now, fleet.history_s))
+        histories.append(ordinary(prepare(known, now, fleet.history_s), draft.name, events))
         if error is not None:
             (behind if measured else absent).append((query.signal, error))
         elif not measured:

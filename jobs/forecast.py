@@ -19,10 +19,11 @@ from forecaster.series import Panel, Series, Signal, panel_of
 from forecaster.units import floor_to
 from jobs.chunks import Chunk, through
 from jobs.draft import Draft
+from jobs.events import known_events
 from jobs.failure import failure
 from jobs.fetch import fetch
 from jobs.fleet import Fleet, Member
-from jobs.plan import approve, hold_beyond_envelope, plan_pools, recall
+from jobs.plan import approve, foresee, hold_beyond_envelope, plan_pools, recall
 from jobs.progress import told, within
 from jobs.trusting import believe
 
@@ -43,7 +44,12 @@ def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> 
 
 def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> tuple[Draft, ...]:
     """Only the first step: bring the history of every workload into the store."""
-    return _each(fleet, tuple(Draft(member=member) for member in fleet.members), partial(fetch, fleet, now=now), progress)
+    return _each(
+        fleet,
+        tuple(Draft(member=member) for member in fleet.members),
+        partial(fetch, fleet, now=now, events=known_events(fleet, now)),
+        progress,
+    )
 
 
 def plan_fleet(fleet: Fleet, now: datetime) -> tuple[Draft, ...]:
@@ -52,8 +58,9 @@ def plan_fleet(fleet: Fleet, now: datetime) -> tuple[Draft, ...]:
 
 
 def plan_drafts(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
-    """Judge the forecasts, plan, hold what changes the fleet too much, keep the plans, and let them inherit approvals."""
+    """Judge the forecasts, add the events, plan, hold what changes the fleet too much, keep the plans, and let them inherit approvals."""
     drafts = _each(fleet, drafts, partial(believe, fleet, now=now))
+    drafts = _each(fleet, drafts, partial(foresee, events=known_events(fleet, now)))
     drafts = _each(fleet, drafts, partial(plan_pools, now=now))
     drafts = hold_beyond_envelope(fleet, drafts, now)
     fleet.store.append_plans([made for draft in drafts for made in draft.plans])

@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from forecaster.approval import last_followed
 from forecaster.belief import believed_plan
 from forecaster.envelope import enveloped
+from forecaster.event_effects import with_events
+from forecaster.events import Event
 from forecaster.reasons import Code
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
 from jobs.draft import Draft
@@ -27,6 +29,12 @@ def recall(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     return replace(draft, forecasts=tuple(f for f in kept if f.issued_at == newest))
 
 
+def foresee(draft: Draft, events: tuple[Event, ...]) -> Draft:
+    """The draft's forecasts with the events that its workload will feel: those that are kept in the store have none."""
+    forecasts, believed = (tuple(with_events(f, draft.name, events) for f in each) for each in (draft.forecasts, draft.believed))
+    return replace(draft, forecasts=forecasts, believed=believed)
+
+
 def plan_pools(draft: Draft, now: datetime) -> Draft:
     """Demand and plan of every pool that a forecast and a capacity speak of; a pool without is reported, never guessed."""
     plans, failures = [], []
@@ -39,7 +47,8 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
             sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
             failures.append(Failure(verb="plan", error=Code.NO_CAPACITY, sentence=sentence))
         else:
-            plans.append(made)
+            told = {note: None for forecast in forecasts for note in forecast.notes if note.code is Code.EVENT}
+            plans.append(replace(made, reasons=(*made.reasons, *told)))
     return replace(draft, plans=tuple(plans), failures=(*draft.failures, *failures))
 
 
