@@ -2,8 +2,8 @@
 
 | live load                                         | the floor becomes                                                        |
 |---------------------------------------------------|--------------------------------------------------------------------------|
-| above the median forecast                         | at least the median ahead x ratio^weight, the weight fading with the lead |
-| above `break_glass_ratio` x the median             | the same at full weight: the plan is taken for wrong                      |
+| above the median forecast                         | at least the median ahead x what the workload's gains leave of the ratio  |
+| above `break_glass_ratio` x the median             | at least the median ahead x all of the ratio: the plan is taken for wrong |
 | more than the plan carries right now              | at least what the last minutes need, and the backlog within `drain_s`     |
 | below `decay_ratio` x the median for `decay_after_s` | fades to the largest need of that span, all of it after as long again    |
 | anything else, or unknown                         | the plan's                                                               |
@@ -16,6 +16,8 @@ import numpy as np
 
 from forecaster.decision import Observation
 from forecaster.demand import Demand, carry_of
+from forecaster.deviation import Deviation
+from forecaster.gains import LONG_S, SHORT_S, fading
 from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal
@@ -26,8 +28,6 @@ RECENT_S = 3 * MINUTE_S
 """What live load needs now is judged over this span: one minute is noise, and noise is the reactive autoscaler's part."""
 FRESH_S = 5 * MINUTE_S
 """Live load older than this (or than two of its buckets) is unknown."""
-DEVIATION_S = 15 * MINUTE_S
-"""The ratio of live load to forecast is taken over this span."""
 _TOLD_AGAIN = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE})
 """What a plan says of itself and every decision repeats, since whoever is paged looks there."""
 _QUIET_RATIO = 0.05
@@ -38,8 +38,8 @@ _QUIET_RATIO = 0.05
 class SignalLook:
     """One load signal now: replicas needed by the last minutes, live over median forecast, and how far a lull has gone.
 
-    need: fractional replicas. ratio: None where no forecast covers the last minutes. lull_ratio: 0 no lull .. 1 the floor may
-    have decayed fully. lull_need: fractional replicas that the largest load of the lull needs.
+    need: fractional replicas. ratio, long_ratio: over the last 15 and 120 minutes, None where no forecast covers them. lull_ratio: 0 no
+    lull .. 1 the floor may have decayed fully. lull_need: fractional replicas that the largest load of the lull needs.
     """
 
     signal: Signal
@@ -47,6 +47,7 @@ class SignalLook:
     ratio: float | None
     lull_ratio: float
     lull_need: float
+    long_ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,9 +137,11 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
     ends = live.times_s() + live.step_s
     measured = np.flatnonzero(~np.isnan(load))
     recent = load[measured][ends[measured] > ends[measured[-1]] - max(RECENT_S, live.step_s)]
-    span = ends > epoch_s(now) - max(DEVIATION_S, live.step_s)
-    in_force = _expected(demands[-1:], live)
-    ratio = _ratio(load[span], in_force[span], live.step_s, quiet)
+    in_force, expected = _expected(demands[-1:], live), _expected_as_of_now(demands, live, quiet, now)
+    ratio, long_ratio = (
+        _ratio(load[span], expected[span], live.step_s, quiet)
+        for span in (ends > epoch_s(now) - max(span_s, live.step_s) for span_s in (SHORT_S, LONG_S))
+    )
     fall = _fall(demands[-1:], live.signal, float(in_force[measured[-1]]) + quiet, quiet, now)
     lull_ratio, lull_load = _lull(load, _expected(demands, live), live.step_s, quiet, policy.blend)
     return SignalLook(
@@ -147,20 +150,24 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
         ratio=ratio,
         lull_ratio=lull_ratio,
         lull_need=lull_load / carry,
+        long_ratio=long_ratio,
     )
 
 
 def _fall(demands: tuple[Demand, ...], signal: Signal, then: float, quiet: float, now: datetime) -> float:
     """How far the median forecast has fallen since the last measured bucket, 1 where it has not: an hourly mean lags an evening."""
-    demand = demands[-1] if demands else None
-    i = demand.index(now) if demand is not None else None
-    if demand is None or i is None or signal not in demand.signals or np.isnan(then):
-        return 1.0
-    return min(1.0, (float(demand.expected[demand.signals.index(signal), i]) + quiet) / then)
+    expected = _median_at(demands[-1], signal, now) if demands else None
+    return 1.0 if expected is None or np.isnan(then) else min(1.0, (expected + quiet) / then)
+
+
+def _median_at(demand: Demand, signal: Signal, instant: datetime) -> float | None:
+    """The median forecast of the bucket that holds an instant, None where there is none."""
+    i = demand.index(instant)
+    return None if i is None or signal not in demand.signals else float(demand.expected[demand.signals.index(signal), i])
 
 
 def _ratio(load: Floats, expected: Floats, step_s: int, quiet: float) -> float | None:
-    """Live over median forecast of the plan in force, over the last minutes that it covers; None for a plan younger than them."""
+    """Live over median forecast; None with fewer measured and forecast minutes than the last ones."""
     both = ~np.isnan(load) & ~np.isnan(expected)
     if both.sum() * step_s < RECENT_S:
         return None
@@ -178,6 +185,25 @@ def _expected(demands: tuple[Demand, ...], live: Series) -> Floats:
         i = (times - epoch_s(demand.start)) // demand.step_s
         inside = (i >= 0) & (i < row.size)
         expected[inside] = row[i[inside]]
+    return expected
+
+
+def _expected_as_of_now(demands: tuple[Demand, ...], live: Series, quiet: float, now: datetime) -> Floats:
+    """What the plan in force would have expected of each live bucket, NaN where no plan was in force then; shape (n,).
+
+    A plan says nothing of the time before it was made. There the median of the plan in force then stands, moved by as much as the two
+    differ about now, where it reaches that far: what the newer forecast has learned already (a launch entered, a level that shifted) is
+    no deviation from it.
+    """
+    expected = np.full(len(live), np.nan)
+    latest = _median_at(demands[-1], live.signal, now) if demands else None
+    if latest is None:
+        return expected
+    for demand in demands:
+        own, median = _expected((demand,), live), _median_at(demand, live.signal, now)
+        if median is not None and demand is not demands[-1]:
+            own = np.maximum(0.0, (own + quiet) * ((latest + quiet) / (median + quiet)) - quiet)
+        expected = np.where(np.isnan(own), expected, own)
     return expected
 
 
@@ -222,15 +248,20 @@ def _carried_forward(demand: Demand | None, seen: Look, blend: Blend, floor: int
         return ()
     reasons = []
     for signal in seen.signals:
-        if signal.ratio is None or signal.ratio <= 1 or signal.signal not in demand.signals:
+        if signal.ratio is None or signal.signal not in demand.signals:
             continue
         s = demand.signals.index(signal.signal)
-        broken = signal.ratio > blend.break_glass_ratio
-        weight = 1.0 if broken else 0.5 ** (demand.window_s / blend.fade_half_life_s)
-        need = whole_replicas(float(demand.expected_max[s, i]) * signal.ratio**weight / demand.carry[s])
-        code = Code.BREAK_GLASS if broken else Code.LIVE_ABOVE_PLAN
-        detail = f"live {signal.signal} is {signal.ratio:.2f} x the median forecast, carried forward at weight {weight:.2f}"
-        reasons.append(Reason(code=code, detail=detail, before=floor, after=need))
+        gains = demand.gains_of(signal.signal) or fading(blend.fade_half_life_s)
+        long = signal.ratio if signal.long_ratio is None else signal.long_ratio
+        deviation = Deviation(short=signal.ratio, long=long, broken=signal.ratio > blend.break_glass_ratio)
+        quiet = _QUIET_RATIO * demand.carry[s]
+        ahead = demand.expected[s, i : i + max(1, demand.window_s // demand.step_s)] + quiet
+        lift = deviation.lift(ahead, gains, demand.step_s)
+        if lift > 1:
+            need = whole_replicas(((float(demand.expected_max[s, i]) + quiet) * lift - quiet) / demand.carry[s])
+            code = Code.BREAK_GLASS if deviation.broken else Code.LIVE_ABOVE_PLAN
+            detail = deviation.told(signal.signal, gains, demand.lead_time_s)
+            reasons.append(Reason(code=code, detail=detail, before=floor, after=need))
     return tuple(reasons)
 
 

@@ -135,6 +135,7 @@ def _planned(plan: Plan, record: CycleRecord, signals: tuple[SignalBasis, ...]) 
 
 def _plan_basis(plan: Plan, record: CycleRecord) -> list[tuple[str, str]]:
     basis = [("plan", plan.id), ("plan valid until", iso(plan.valid_until))]
+    basis += [(f"trust in {found.signal}", f"{found.verdict}: {found.sentence}") for found in plan.trusts]
     floor = plan.floor_at(record.at)
     if floor is not None:
         basis.append(("planned floor", f"{floor.replicas} over {iso(floor.start)} .. {iso(floor.until)}"))
@@ -149,4 +150,8 @@ def _plan_basis(plan: Plan, record: CycleRecord) -> list[tuple[str, str]]:
         basis.append(
             (f"{signal} capacity", f"{spell_number(demand.carry[s])} {signal.unit} a replica, so {demand.needs[s, i]:.2f} replicas")
         )
+        gains = demand.gains_of(signal)
+        if gains is not None:
+            lasts = f"{gains.kept(demand.lead_time_s):.0%} of one of two hours lasts {demand.lead_time_s / MINUTE_S:g} min more"
+            basis.append((f"{signal} deviations", f"{lasts}, learned from {gains.days} days"))
     return basis
