@@ -11,9 +11,11 @@ import structlog
 from forecaster.approval import InForce
 from forecaster.correct import FRESH_S, Correction, correct, look
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
+from forecaster.demand import Demand
 from forecaster.errors import ForecasterError, SourceError, StoreError, TargetConflict, TargetError
 from forecaster.explain import sentence
 from forecaster.guard import Case, guard
+from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
 from forecaster.series import LENGTH_SIGNALS, Series, Window, empty_series
@@ -78,9 +80,7 @@ def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
     bases, turns = [], []
     for pool in workload.pools:
         in_force, plans = standing(fleet.store, workload, pool.name, rulings, now)
-        followed = tuple(
-            p.demand for p in plans if p.demand is not None and (in_force.plan is None or p.issued_at <= in_force.plan.issued_at)
-        )
+        followed = _followed(in_force, plans)
         correction = correct(in_force.plan, look(observation, followed, pool, policy), policy)
         bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))
         case = partial(Case, now=now, workload=workload.name, pool=pool.name, policy=policy, in_force=in_force, correction=correction)
@@ -101,6 +101,14 @@ def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
         bases=tuple(bases),
         seen=tuple(turn.seen for turn in turns),
     )
+
+
+def _followed(in_force: InForce, plans: tuple[Plan, ...]) -> tuple[Demand, ...]:
+    """The demands that live load is compared with, oldest first; none under a plan that follows none: older ones were given up."""
+    plan = in_force.plan
+    if plan is not None and plan.demand is None:
+        return ()
+    return tuple(p.demand for p in plans if p.demand is not None and (plan is None or p.issued_at <= plan.issued_at))
 
 
 def _unmeasured(bases: list[Basis]) -> list[Failure]:

@@ -10,6 +10,7 @@ from forecaster.units import DAY_S
 from jobs.cli.options import Output
 from jobs.cli.review_json import reasons_json
 from jobs.cli.show import Table, show, terminal
+from jobs.cli.trusts import trust_json
 from jobs.views.explained import Explained
 
 
@@ -100,6 +101,7 @@ def _plan(plan: Plan, each: Explained) -> dict[str, object]:
         "level": demand.level if demand is not None else None,
         "lead_time_s": demand.lead_time_s if demand is not None else None,
         "lead_window_s": demand.window_s if demand is not None else None,
+        "trust": [trust_json(found) for found in plan.trusts],
         "signals": [
             {
                 "signal": s.signal,

@@ -50,6 +50,7 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
         with progress_bar() as progress:
             drafts = forecast_fleet(at.fleet, at.now, progress)
         show(peaks_table(drafts), Output.JSON if json else output)
+        _tell_distrust(drafts)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
 
 
@@ -66,6 +67,7 @@ def plan(config: ConfigFile = None, now: Now = None, output: OutputFormat = Outp
     with session(config, now) as at, alone(at, "forecast"):
         drafts = plan_fleet(at.fleet, at.now)
         show(floors_table(drafts, at.now), Output.JSON if json else output)
+        _tell_distrust(drafts)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
 
 
@@ -109,6 +111,7 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
         else:
             show(peaks_table(drafts), Output.TABLE)
             _print_sentences(cycles)
+        _tell_distrust(drafts)
         _finish(at, [*_problems(drafts, cycles), *_waiting(drafts)], min(_planned(drafts), _written(cycles)))
 
 
@@ -141,6 +144,15 @@ def _waiting(drafts: tuple["Draft", ...]) -> list[str]:
         for draft in drafts
         for plan in draft.waiting
     ]
+
+
+def _tell_distrust(drafts: tuple["Draft", ...]) -> None:
+    """Plans that do not rest on their forecast are made all the same: told, and no failure."""
+    from jobs.cli.show import say
+    from jobs.cli.trusts import distrust
+
+    for sentence in distrust(drafts):
+        say(f"forecaster: {sentence}")
 
 
 def _planned(drafts: tuple["Draft", ...]) -> int:

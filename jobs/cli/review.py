@@ -12,6 +12,7 @@ from forecaster.units import DAY_S, floor_to
 from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floors_by_column, load_against, load_ahead
 from jobs.cli.options import Output
 from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
+from jobs.cli.trusts import trust_cell
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
 from jobs.views.days import MeasuredDay, local_day
 from jobs.views.review import Review
@@ -32,6 +33,7 @@ _COLUMNS = (
     "last week",
     "error",
     "> P95",
+    "trust",
     "floor",
     "change",
     "model",
@@ -48,6 +50,7 @@ _KEYS = (
     "last_week_peak",
     "yesterday_median_error_ratio",
     "yesterday_above_p95_ratio",
+    "trust",
     "floor_at_peak",
     "floor_change",
     "model",
@@ -63,7 +66,7 @@ def review_table(reviews: Sequence[Review]) -> Table:
 
 def _row(review: Review, pool: "PoolReview") -> tuple[object, ...]:
     signal = sizing(review, pool)
-    peak, scored = signal.tomorrow, signal.scored
+    peak, scored, trust = signal.tomorrow, signal.scored, review.trust_in(signal.signal)
     return (
         review.member.workload.name,
         pool.pool.name,
@@ -75,6 +78,7 @@ def _row(review: Review, pool: "PoolReview") -> tuple[object, ...]:
         _compared(peak, signal.last_week),
         percent(scored.median_error_ratio if scored is not None else None),
         percent(scored.above_upper_ratio if scored is not None else None),
+        trust_cell((trust,) if trust is not None else ()),
         pool.floor,
         change(floor_change(pool)),
         _model(signal),
@@ -176,7 +180,8 @@ def sentences(review: Review, signal: SignalReview) -> list[str]:
     told.append(_accuracy(review, signal))
     if signal.forecast is not None:
         told.append(_origin(review, signal.forecast))
-    return told
+    trust = review.trust_in(signal.signal)
+    return [*told, f"{trust.sentence}."] if trust is not None else told
 
 
 def _accuracy(review: Review, signal: SignalReview) -> str:

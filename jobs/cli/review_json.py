@@ -8,6 +8,7 @@ from forecaster.reasons import Reason
 from forecaster.series import Window
 from forecaster.units import DAY_S, floor_to, from_epoch_s
 from jobs.cli.review import floor_change
+from jobs.cli.trusts import trust_json
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
 from jobs.views.days import MeasuredDay
 from jobs.views.pools import PoolReview
@@ -27,7 +28,7 @@ def _review(review: Review, *, ahead: bool) -> dict[str, object]:
         "zone": workload.calendar.zone,
         "mode": workload.policy.mode,
         "tomorrow": review.tomorrow,
-        "signals": [_signal(signal) | ({"next_24_h": _load_ahead(review, signal)} if ahead else {}) for signal in review.signals],
+        "signals": [_signal(review, signal) | ({"next_24_h": _load_ahead(review, signal)} if ahead else {}) for signal in review.signals],
         "pools": [_pool(pool) | ({"next_24_h": _floors_ahead(review, pool)} if ahead else {}) for pool in review.pools],
         "needs": [
             {"code": item.code, "sentence": item.sentence, "commands": [f"forecaster {command}" for command in item.commands]}
@@ -36,22 +37,23 @@ def _review(review: Review, *, ahead: bool) -> dict[str, object]:
     }
 
 
-def _signal(review: SignalReview) -> dict[str, object]:
-    forecast = review.forecast
+def _signal(review: Review, signal: SignalReview) -> dict[str, object]:
+    forecast, trust = signal.forecast, review.trust_in(signal.signal)
     return {
-        "signal": review.signal,
-        "unit": review.signal.unit,
+        "signal": signal.signal,
+        "unit": signal.signal.unit,
         "model": forecast.model if forecast is not None else None,
         "issued_at": forecast.issued_at if forecast is not None else None,
         "notes": reasons_json(forecast.notes) if forecast is not None else [],
-        "today": _peak(review.today),
-        "tomorrow": _peak(review.tomorrow),
-        "tomorrow_is_covered": review.whole,
-        "yesterday": measured_json(review.yesterday),
-        "last_week": measured_json(review.last_week),
-        "change_on_yesterday_ratio": change_ratio(review.tomorrow, review.yesterday),
-        "change_on_last_week_ratio": change_ratio(review.tomorrow, review.last_week),
-        "yesterdays_forecast": _scored(review.scored),
+        "today": _peak(signal.today),
+        "tomorrow": _peak(signal.tomorrow),
+        "tomorrow_is_covered": signal.whole,
+        "yesterday": measured_json(signal.yesterday),
+        "last_week": measured_json(signal.last_week),
+        "change_on_yesterday_ratio": change_ratio(signal.tomorrow, signal.yesterday),
+        "change_on_last_week_ratio": change_ratio(signal.tomorrow, signal.last_week),
+        "yesterdays_forecast": _scored(signal.scored),
+        "trust": trust_json(trust) if trust is not None else None,
     }
 
 

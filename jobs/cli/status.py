@@ -7,10 +7,11 @@ from datetime import datetime, timedelta
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.plan import Plan
 from jobs.cli.show import Cell, Table, moment, terminal
+from jobs.cli.trusts import trust_cell, trust_json
 from jobs.views.attention import order_words
 from jobs.views.status import PoolStatus, WorkloadStatus
 
-_COLUMNS = ("workload", "pool", "target", "mode", "floor", "since", "decided", "plan", "plan age", "valid until", "order", "error")
+_COLUMNS = ("workload", "pool", "target", "mode", "floor", "since", "decided", "plan", "plan age", "valid until", "trust", "order", "error")
 _KEYS = (
     "workload",
     "pool",
@@ -22,6 +23,7 @@ _KEYS = (
     "plan_state",
     "plan_age_s",
     "plan_valid_until",
+    "trust",
     "order",
     "error",
 )
@@ -50,6 +52,7 @@ def status_table(found: Sequence[WorkloadStatus], store: str) -> Table:
                         _state(pool),
                         age((status.now - plan.issued_at).total_seconds()) if plan is not None else None,
                         _when(plan.valid_until if plan is not None else None, status, zone=" %Z"),
+                        trust_cell(plan.trusts if plan is not None else ()),
                         order,
                         record.error if record is not None else None,
                     )
@@ -134,7 +137,9 @@ def _plan(plan: Plan | None, status: WorkloadStatus) -> dict[str, object] | None
     if plan is None:
         return None
     age_s = (status.now - plan.issued_at).total_seconds()
-    return {"id": plan.id, "issued_at": plan.issued_at, "age_s": age_s, "valid_until": plan.valid_until}
+    return {"id": plan.id, "issued_at": plan.issued_at, "age_s": age_s, "valid_until": plan.valid_until} | {
+        "trust": [trust_json(found) for found in plan.trusts]
+    }
 
 
 def _record(record: CycleRecord | None) -> dict[str, object]:

@@ -141,6 +141,18 @@ HISTORY_RATIO = Metric(
     labels=("workload", "signal"),
     help="Share of the history's buckets that were measured, at the last forecast.",
 )
+TRUST_SCORE = Metric(
+    name="forecaster_trust_score",
+    kind=Kind.GAUGE,
+    labels=("workload", "signal"),
+    help="Trust in the last forecast, 0 to 1, by how the earlier ones did; absent until one was scored.",
+)
+COVERAGE = Metric(
+    name="forecaster_forecast_coverage_ratio",
+    kind=Kind.GAUGE,
+    labels=("workload", "signal"),
+    help="Share of the load at or below the P95 forecast for it, lately; absent until one was scored.",
+)
 WORKLOADS = Metric(name="forecaster_workloads", kind=Kind.GAUGE, help="Workloads in force, those of templates included.")
 TEMPLATE_PROBLEMS = Metric(
     name="forecaster_template_problems",
@@ -186,6 +198,8 @@ METRICS = (
     AWAITING,
     TROUBLES,
     HISTORY_RATIO,
+    TRUST_SCORE,
+    COVERAGE,
     WORKLOADS,
     TEMPLATE_PROBLEMS,
     CONFIG_OK,

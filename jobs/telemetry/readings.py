@@ -41,8 +41,16 @@ def of_drafts(drafts: tuple[Draft, ...]) -> tuple[Reading, ...]:
         for reading in (
             _reading(catalogue.TROUBLES, (draft.name, Half.FORECAST), len(draft.failures)),
             *(_reading(catalogue.HISTORY_RATIO, (draft.name, series.signal), series.measured_ratio) for series in draft.histories),
+            *_of_trust(draft),
         )
     )
+
+
+def _of_trust(draft: Draft) -> Iterator[Reading]:
+    for found in draft.trusts:
+        for metric, value in ((catalogue.TRUST_SCORE, found.score), (catalogue.COVERAGE, found.coverage)):
+            if value is not None:
+                yield _reading(metric, (draft.name, found.signal), value)
 
 
 def _of_pool(workload: str, basis: Basis, now: datetime) -> Iterator[Reading]:

@@ -5,6 +5,8 @@ from datetime import date, datetime, timedelta
 
 from forecaster.errors import NothingKept
 from forecaster.ports import Store
+from forecaster.series import Signal
+from forecaster.trust import Trust
 from jobs.fleet import Member
 from jobs.views.attention import Attention, attention
 from jobs.views.kept import Kept
@@ -22,6 +24,11 @@ class Review:
     signals: tuple[SignalReview, ...]
     pools: tuple[PoolReview, ...]
     attention: tuple[Attention, ...]
+
+    def trust_in(self, signal: Signal) -> Trust | None:
+        """What the newest plan thought of a signal's forecast, None where it did not judge it."""
+        told = (found for pool in self.pools if pool.proposed is not None for found in pool.proposed.trusts)
+        return next((found for found in told if found.signal is signal), None)
 
 
 def review_members(store: Store, members: tuple[Member, ...], now: datetime) -> tuple[Review, ...]:
