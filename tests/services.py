@@ -1,5 +1,6 @@
 """Real programs that tests start themselves. A missing one skips the test with the reason, or fails it where services are required."""
 
+import importlib.util
 import os
 import shutil
 import socket
@@ -19,6 +20,12 @@ def program(name: str, package: str) -> Path:
     if os.environ.get("FORECASTER_REQUIRE_SERVICES") == "1":
         pytest.fail(reason)
     pytest.skip(reason)
+
+
+def library(module: str, extra: str) -> None:
+    """The end of the test, skipped with the reason, where the library of an extra is missing; statsforecast cannot live beside pandas 3."""
+    if importlib.util.find_spec(module) is None:
+        pytest.skip(f"needs {module}: pip install '.[{extra}]', for statsforecast in an environment of its own")
 
 
 def free_port() -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from forecaster.models.members.coarse import Coarse, coarse
+from forecaster.models.members.coarse import coarse
 from forecaster.models.members.gaps import complete
 from forecaster.models.members.quiet import quiet
 from forecaster.models.past import Past
@@ -32,31 +32,26 @@ class HoltWinters:
 
     def draw(self, past: Past, reach: int) -> Floats:
         """As Member.draw. No opinion on less than two days of history."""
+        from statsmodels.tsa.holtwinters import ExponentialSmoothing  # noqa: PLC0415  slow to import, and sets filters of warnings
+
         grid = coarse(past, _GRID_S, _MOST_DAYS)
+        gains = {"smoothing_level": 1 - np.exp(-grid.step_s / _LEVEL_MEMORY_S)}
+
+        def path(line: Floats, slots: int) -> Floats:
+            days = line.reshape(-1, grid.per_day)
+            season = _WEEK if len(days) >= 2 * _WEEK else 1
+            period, whole = season * grid.per_day, complete(days, season)
+            start = {"initialization_method": "known", "initial_level": whole[:period].mean()}
+            if period == 1:  # one slot a day and under two weeks: the level is all there is
+                fitted = ExponentialSmoothing(whole, **start).fit(**gains, optimized=False)
+                return np.full(slots, fitted.level[-1])
+            start |= {"seasonal": "add", "seasonal_periods": period, "initial_seasonal": _usual(whole, period)}
+            fitted = ExponentialSmoothing(whole, **start).fit(**gains, smoothing_seasonal=_SEASON_GAIN, optimized=False)
+            drawn: Floats = fitted.level[-1] + fitted.season[-period:][np.arange(slots) % period]
+            return drawn
+
         with quiet():
-            return grid.drawn(reach, _LEAST_DAYS, lambda line, slots: _path(line, slots, grid))
-
-
-def _path(line: Floats, slots: int, grid: Coarse) -> Floats:
-    days = line.reshape(-1, grid.per_day)
-    season = _WEEK if len(days) >= 2 * _WEEK else 1
-    level, seasonal = _smoothed(complete(days, season), season * grid.per_day, grid.step_s)
-    path: Floats = level + seasonal[np.arange(slots) % seasonal.size]
-    return path
-
-
-def _smoothed(line: Floats, period: int, step_s: int) -> tuple[float, Floats]:
-    """Level and season after the last slot, the season from the slot after it on. At one slot a day the level is all there is."""
-    from statsmodels.tsa.holtwinters import ExponentialSmoothing  # noqa: PLC0415  imports for a second that others need not wait
-
-    start = {"initialization_method": "known", "initial_level": line[:period].mean()}
-    gains = {"smoothing_level": 1 - np.exp(-step_s / _LEVEL_MEMORY_S)}
-    if period > 1:
-        start |= {"seasonal": "add", "seasonal_periods": period, "initial_seasonal": _usual(line, period)}
-        gains |= {"smoothing_seasonal": _SEASON_GAIN}
-    fitted = ExponentialSmoothing(line, **start).fit(**gains, optimized=False)
-    season = np.asarray(fitted.season)[-period:] if period > 1 else np.zeros(1)
-    return float(fitted.level[-1]), season
+            return grid.drawn(reach, _LEAST_DAYS, path)
 
 
 def _usual(line: Floats, period: int) -> Floats:

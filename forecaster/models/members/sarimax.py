@@ -27,15 +27,16 @@ class Sarimax:
 
     def draw(self, past: Past, reach: int) -> Floats:
         """As Member.draw. No opinion on less than three days of history, or where the filter fails."""
+        from statsmodels.tsa.statespace.sarimax import SARIMAX  # noqa: PLC0415  slow to import, and sets filters of warnings
+
         grid = coarse(past, _GRID_S, _MOST_DAYS)
+        by_the_day = (*_DAILY_ORDER, grid.per_day) if grid.per_day > 1 else (0, 0, 0, 0)
+
+        def path(line: Floats, slots: int) -> Floats:
+            rest, cycle = without_cycle(line, slots, grid.step_s, weekly=line.size >= _WEEKLY_FROM_DAYS * grid.per_day)
+            fitted = SARIMAX(rest, order=_ORDER, seasonal_order=by_the_day).fit(disp=False, maxiter=_MOST_STEPS)
+            drawn: Floats = cycle + fitted.forecast(slots)
+            return drawn
+
         with quiet():
-            return grid.drawn(reach, _LEAST_DAYS, lambda line, slots: _path(line, slots, grid.step_s, grid.per_day))
-
-
-def _path(line: Floats, slots: int, step_s: int, per_day: int) -> Floats:
-    from statsmodels.tsa.statespace.sarimax import SARIMAX  # noqa: PLC0415  imports for a second that others need not wait
-
-    rest, cycle = without_cycle(line, slots, step_s, weekly=line.size >= _WEEKLY_FROM_DAYS * per_day)
-    fitted = SARIMAX(rest, order=_ORDER, seasonal_order=(*_DAILY_ORDER, per_day)).fit(disp=False, maxiter=_MOST_STEPS)
-    path: Floats = cycle + fitted.forecast(slots)
-    return path
+            return grid.drawn(reach, _LEAST_DAYS, path)

@@ -26,21 +26,19 @@ class StatsForecast:
     def draw(self, past: Past, reach: int) -> Floats:
         """As Member.draw. No opinion on less than three days of history. Raises ModelFailed where the library is not installed."""
         try:
-            import statsforecast.models  # noqa: F401, PLC0415  an extra, and slow to import
+            from statsforecast.models import MSTL, AutoETS  # noqa: PLC0415  an extra, and slow to import
         except ImportError as error:
             msg = "the member statsforecast needs its library: pip install 'forecaster[statsforecast]'"
             raise ModelFailed(msg) from error
         grid = coarse(past, _GRID_S, _MOST_DAYS)
+
+        def path(line: Floats, slots: int) -> Floats:
+            days = line.reshape(-1, grid.per_day)
+            season = _WEEK if len(days) >= 2 * _WEEK else 1
+            lengths = [grid.per_day * length for length in {1, season} if grid.per_day * length > 1]
+            model = MSTL(season_length=sorted(lengths), trend_forecaster=AutoETS(model="ZZN"))
+            drawn: Floats = model.forecast(y=complete(days, season), h=slots)["mean"]
+            return drawn
+
         with quiet():
-            return grid.drawn(reach, _LEAST_DAYS, lambda line, slots: _path(line, slots, grid.per_day))
-
-
-def _path(line: Floats, slots: int, per_day: int) -> Floats:
-    from statsforecast.models import MSTL, AutoETS  # noqa: PLC0415  an extra
-
-    days = line.reshape(-1, per_day)
-    weekly = len(days) >= 2 * _WEEK
-    lengths = [per_day, _WEEK * per_day] if weekly else [per_day]
-    model = MSTL(season_length=[length for length in lengths if length > 1], trend_forecaster=AutoETS(model="ZZN"))
-    path: Floats = model.forecast(y=complete(days, _WEEK if weekly else 1), h=slots)["mean"]
-    return path
+            return grid.drawn(reach, _LEAST_DAYS, path)
