@@ -14,7 +14,8 @@ from jobs.fleet import Member
 class Draft:
     """One workload on its way down the line. failures: what went wrong so far; it goes on with what it has.
 
-    believed: the load forecasts that plans rest on, where they were judged; trusts: what was thought of the issued ones.
+    believed: the load forecasts that plans rest on, where they were judged; trusts: what was thought of the issued ones. notes: what a
+    person should know and is no failure.
     """
 
     member: Member
@@ -24,6 +25,7 @@ class Draft:
     trusts: tuple[Trust, ...] = ()
     plans: tuple[Plan, ...] = ()
     waiting: tuple[Plan, ...] = ()
+    notes: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
 
     @property

@@ -12,11 +12,13 @@ from forecaster.events import Event
 from forecaster.history import prepare
 from forecaster.ports import Query
 from forecaster.reasons import Code
-from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Series, Window
+from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Series, Signal, Window
 from forecaster.units import HOUR_S, floor_to, iso
 from jobs.draft import Draft
 from jobs.failure import Failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
+from jobs.marking import Search, marked
+from jobs.route import Route, route
 
 LATE_S = 2 * HOUR_S
 """Samples may arrive this late: so much is fetched again."""
@@ -34,10 +36,16 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] =
     behind: list[tuple[str, SourceError]] = []
     absent: list[tuple[str, SourceError]] = []
     silent: list[Failure] = []
+    notes: list[str] = []
+    pressure = _pressure(fleet, member, span)
     for query in (q for q in member.queries if q.signal in FORECAST_SIGNALS):
-        known, error = _brought(fleet, member, query, span)
+        found, error = _brought(fleet, member, query, span)
+        known = found.series
+        notes += found.absent
+        search = Search(load=ordinary(known, draft.name, events), pressure=pressure)
+        marks = marked(fleet.store, draft.name, found.marks, search, now)
         measured = known.measured_ratio > 0
-        histories.append(ordinary(prepare(known, now, fleet.history_s), draft.name, events))
+        histories.append(ordinary(prepare(known, now, fleet.history_s, marks), draft.name, events))
         if error is not None:
             (behind if measured else absent).append((query.signal, error))
         elif not measured:
@@ -49,19 +57,25 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] =
         *unfetched(absent, "could not be fetched, and without history nothing is forecast"),
         *silent,
     )
-    return replace(draft, histories=tuple(histories), failures=(*draft.failures, *failures))
+    return replace(draft, histories=tuple(histories), notes=(*draft.notes, *notes), failures=(*draft.failures, *failures))
 
 
-def _brought(fleet: Fleet, member: Member, query: Query, span: Window) -> tuple[Series, SourceError | None]:
-    """The history of a signal over the span, after what the store did not have was fetched, and what kept it from that."""
+def _pressure(fleet: Fleet, member: Member, span: Window) -> Series | None:
+    """The queue beside the load, which tells a capped day; None where none is measured. What fails here is told by the apply half."""
+    queue = next((query for query in member.queries if query.signal is Signal.QUEUE_DEPTH), None)
+    return _brought(fleet, member, queue, span)[0].series if queue is not None else None
+
+
+def _brought(fleet: Fleet, member: Member, query: Query, span: Window) -> tuple[Route, SourceError | None]:
+    """What is known of a signal over the span, after what the store did not have was fetched, and what kept it from that."""
     name = member.workload.name
     known = fleet.store.history(name, query.signal, span, member.step_s)
     try:
         fresh = member.source.fetch(query, Window(start=_resume_at(known), end=span.end), member.step_s)
     except SourceError as error:
-        return known, error
+        return route(fleet.store, member.lineage, query.signal, span, member.step_s), error
     fleet.store.append_history(name, fresh)
-    return fleet.store.history(name, query.signal, span, member.step_s), None
+    return route(fleet.store, member.lineage, query.signal, span, member.step_s), None
 
 
 def _stopped(query: Query, known: Series, span: Window) -> Iterator[Failure]:

@@ -5,13 +5,17 @@ from dataclasses import dataclass
 
 from forecaster.envelope import Envelope
 from forecaster.events import Event
+from forecaster.lineage import Lineage
 from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, Store
 from forecaster.workload import Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One workload: the questions about its load, who answers them, and where its floors go, by target name."""
+    """One workload: the questions about its load, who answers them, and where its floors go, by target name.
+
+    continues: the older names of its traffic.
+    """
 
     workload: Workload
     step_s: int
@@ -19,6 +23,12 @@ class Member:
     conditions: tuple[tuple[str, Query], ...]
     source: MetricSource
     targets: Mapping[str, ScaleTarget]
+    continues: tuple[Lineage, ...] = ()
+
+    @property
+    def lineage(self) -> Lineage:
+        """The workload with the older names of its traffic."""
+        return Lineage(name=self.workload.name, continues=self.continues)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from connectors.sources.registry import OpenedSource, open_source
 from connectors.stores.opening import open_store
 from connectors.targets.recording import RecordingTarget
 from connectors.targets.registry import Target, open_targets, target_name
+from forecaster.lineage import Lineage
 from forecaster.ports import ScaleTarget
 from forecaster.workload import Mode
 from jobs.config.document import Config
@@ -38,6 +39,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
         expansions = expand(config, folder)
         problems = tuple(problem for expanded in expansions for problem in expanded.problems)
         sections = (*config.workloads, *(section for expanded in expansions for section in expanded.workloads))
+        by_name = {section.name: section for section in sections}
         targets = open_targets([beside(target, folder) for section in sections for pool in section.pools for target in pool.targets])
         yield Fleet(
             members=tuple(
@@ -48,6 +50,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                     conditions=section.conditions(),
                     source=sources[section.source],
                     targets=_targets(section, targets, rehearse=rehearse),
+                    continues=_older(section, by_name, (section.name,)),
                 )
                 for section in sections
             ),
@@ -80,6 +83,19 @@ def store_url(config: Config, folder: Path) -> str:
         return config.store
     path = config.store.removeprefix(_SQLITE)
     return f"{_SQLITE}{folder / path}" if path else config.store
+
+
+def _older(section: WorkloadSection, by_name: dict[str, WorkloadSection], trail: tuple[str, ...]) -> tuple[Lineage, ...]:
+    """The older names of a workload with theirs in turn; one that a template makes to follow itself is not followed."""
+    return tuple(
+        Lineage(
+            name=older.name,
+            share_ratio=older.share,
+            continues=_older(by_name[older.name], by_name, (*trail, older.name)) if older.name in by_name else (),
+        )
+        for older in section.continues
+        if older.name not in trail
+    )
 
 
 def _targets(section: WorkloadSection, targets: dict[str, Target], *, rehearse: Rehearse) -> dict[str, ScaleTarget]:

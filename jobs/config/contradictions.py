@@ -42,7 +42,7 @@ def contradictions(
     ]
     found += _strangers(events, [workload.name for _, workload in workloads]) if whole and not templates else []
     happenings = [(f"{place}.name", event.name) for place, event in events]
-    return [*found, *_twice("workload", names), *_twice("target", targets), *_twice("event", happenings)]
+    return [*found, *_twice("workload", names), *_twice("target", targets), *_twice("event", happenings), *_circles(workloads)]
 
 
 def _strangers(events: Sequence[tuple[str, EventSection]], known: list[str]) -> list[str]:
@@ -54,6 +54,22 @@ def _strangers(events: Sequence[tuple[str, EventSection]], known: list[str]) -> 
         for i, name in enumerate(event.workloads)
         if name not in known
     ]
+
+
+def _circles(workloads: Sequence[tuple[str, WorkloadSection]]) -> list[str]:
+    """A sentence for the first name that continues itself, by whatever detour."""
+    older = {workload.name: [one.name for one in workload.continues] for _, workload in workloads}
+    for place, workload in workloads:
+        trails: list[tuple[str, ...]] = [(workload.name,)]
+        while trails:
+            trail = trails.pop()
+            for name in older.get(trail[-1], ()):
+                if name == workload.name:
+                    shown = " continues ".join((*trail, name))
+                    return [f"{place}.continues: {shown}; a history cannot begin with itself, take one of them out"]
+                if name not in trail:
+                    trails.append((*trail, name))
+    return []
 
 
 def _no_source(name: str, known: tuple[str, ...]) -> str:

@@ -1,8 +1,11 @@
 """The `workloads` section: what is scaled, what its load is, what a replica carries and where its floor is written."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_before_validator_function
 
 from connectors.targets.registry import TargetConfig, target_name
 from forecaster.capacity import Capacity
@@ -80,12 +83,35 @@ class PoolSection(BaseModel):
     """Where the floor is written, in this order. No default."""
 
 
+class ContinuesSection(BaseModel):
+    """An older name of the same traffic: history before the workload's own first request is that name's, times the share."""
+
+    model_config = SECTION
+    name: Name
+    """The workload whose history goes on here; it need not be configured any more. No default."""
+    share: Number = Field(1.0, gt=0, le=100)
+    """How much of its load came over: 1 after a rename, 0.3 for a canary with 30 % of it. Default 1."""
+
+
+class _OneOrMore:
+    """A list, of which a single entry may stand alone."""
+
+    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_before_validator_function(lambda value: [value] if isinstance(value, dict) else value, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), "type": ["array", "object"]}
+
+
 class WorkloadSection(BaseModel):
     """One model service."""
 
     model_config = SECTION
     name: Name
     """Unique in the fleet. History, plans and approvals are kept under it: a new name begins anew. No default."""
+    continues: Annotated[tuple[ContinuesSection, ...], _OneOrMore()] = ()
+    """Which older names its traffic had, after a rename, a canary or blue/green; several add up until its own first request, and its own
+    samples win from then on. Default: none."""
     source: Name
     """Which of `sources` its load is read from. No default."""
     signals: dict[SignalName, QuerySection]

@@ -11,6 +11,7 @@ from forecaster.series import FORECAST_SIGNALS, Series, Signal, Window
 from forecaster.units import DAY_S, HOUR_S, floor_to
 from forecaster.workload import Workload
 from jobs.fleet import Member
+from jobs.route import Route, route
 from jobs.standing import FAR_S, rulings_of
 
 _BACK_S = (2 * HOUR_S, 8 * HOUR_S, 26 * HOUR_S, 4 * DAY_S, FAR_S)
@@ -42,7 +43,11 @@ class Kept:
         step_s = self.member.step_s
         end = floor_to(self.now, step_s)
         start = min(floor_to(since, step_s), end - timedelta(seconds=step_s))
-        return self.store.history(self.workload.name, signal, Window(start=start, end=end), step_s)
+        return self.route(signal, Window(start=start, end=end)).series
+
+    def route(self, signal: Signal, window: Window) -> Route:
+        """History and marks of a span, under all names that the traffic had."""
+        return route(self.store, self.member.lineage, signal, window, self.member.step_s)
 
     def forecast(self, signal: Signal, at: datetime) -> Forecast | None:
         """The last forecast issued at or before an instant, of the two weeks before it."""

@@ -1,0 +1,48 @@
+"""The marks of a history: found at every fetch, kept where they are new, and overruled by what people said."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from forecaster.detect.found import detect
+from forecaster.detect.plateaus import Companions
+from forecaster.marks import Mark, marks_in_force, news
+from forecaster.ports import Store
+from forecaster.series import LOAD_SIGNALS, Series, Window
+from forecaster.units import WEEK_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Search:
+    """Where marks are looked for: a load without what the calendar explains, and the queue beside it, None where none is measured."""
+
+    load: Series
+    pressure: Series | None = None
+
+
+def marked(store: Store, name: str, kept: tuple[Mark, ...], search: Search, now: datetime) -> tuple[Mark, ...]:
+    """The marks in force at `now`, after what is newly found was kept. Raises StoreError.
+
+    Only load is searched: a length of requests has no outages.
+    """
+    said = said_by(kept, now)
+    if search.load.signal not in LOAD_SIGNALS or not len(search.load):
+        return marks_in_force(said)
+    found = detect(search.load, now, Companions(pressure=search.pressure))
+    new = news(found, said, _seen(search.load), now)
+    if new:
+        store.append_marks(name, new)
+    return marks_in_force((*said, *new))
+
+
+def said_by(marks: tuple[Mark, ...], now: datetime) -> tuple[Mark, ...]:
+    """What had been said by an instant, so that a run for the past knows what was known then."""
+    return tuple(mark for mark in marks if mark.at <= now)
+
+
+def _seen(series: Series) -> Window:
+    """Where detection sees as much as when it last looked: not in the first week of a span that has moved on within a longer history."""
+    moves = not np.isnan(series.mean[0])
+    start = series.start + timedelta(seconds=WEEK_S) if moves else series.start
+    return Window(start=min(start, series.end - timedelta(seconds=series.step_s)), end=series.end)
