@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from forecaster.models.past import Past
+from forecaster.models.rows import coarse as means
+from forecaster.models.rows import medians
 from forecaster.series import Floats
 
 _SHRINKING_DAYS = 3.0
@@ -59,35 +61,29 @@ def coarse(past: Past, step_s: int, days: int) -> Coarse:
     """The newest `days` of a past at the coarsest step up to `step_s` that divides a day into whole slots."""
     per_day = past.clock.per_day
     ratio = next(r for r in range(max(1, step_s // past.clock.step_s), 0, -1) if per_day % r == 0)
-    log_offset = np.log(past.offset)
     logs = past.logs[:, :days] if past.days else np.full((len(past.names), 1, per_day), np.nan)
-    rows = _means(logs, ratio)
-    lines = rows[:, ::-1].reshape(len(logs), -1) - log_offset[:, None]
-    fine = _fine(logs[:, :_FINE_DAYS], rows[:, :_FINE_DAYS]) if ratio > 1 else np.zeros((len(logs), per_day))
-    return Coarse(step_s=ratio * past.clock.step_s, ratio=ratio, per_day=per_day // ratio, lines=lines, fine=fine, log_offset=log_offset)
+    rows = means(logs, per_day // ratio)
+    log_offset = np.log(past.offset)
+    return Coarse(
+        step_s=ratio * past.clock.step_s,
+        ratio=ratio,
+        per_day=per_day // ratio,
+        lines=rows[:, ::-1].reshape(len(logs), -1) - log_offset[:, None],
+        fine=_fine(logs[:, :_FINE_DAYS], rows[:, :_FINE_DAYS], ratio),
+        log_offset=log_offset,
+    )
 
 
-def _means(logs: Floats, ratio: int) -> Floats:
-    """Means of neighbours, shape (series, days, per_day / ratio)."""
-    if ratio == 1:
-        return logs
-    groups = logs.reshape(*logs.shape[:2], -1, ratio)
-    count = np.count_nonzero(~np.isnan(groups), axis=-1)
-    means: Floats = np.where(2 * count >= ratio, np.nansum(groups, axis=-1) / np.maximum(count, 1), np.nan)
-    return means
-
-
-def _fine(logs: Floats, rows: Floats) -> Floats:
+def _fine(logs: Floats, rows: Floats, ratio: int) -> Floats:
     """The median over days of what each fine slot was above its coarse one, shrunk towards none while days are few.
 
     It keeps cron spikes and the slope of ramps, which a mean over half an hour flattens.
     """
-    above = np.sort(logs - np.repeat(rows, logs.shape[2] // rows.shape[2], axis=2), axis=1)  # NaN last
+    if ratio == 1:
+        return np.zeros((len(logs), logs.shape[2]))
+    above = logs - np.repeat(rows, ratio, axis=2)
     count = np.count_nonzero(~np.isnan(above), axis=1)
-    low, high = (
-        np.take_along_axis(above, index[:, None], axis=1)[:, 0] for index in (np.maximum(count - 1, 0) // 2, count // 2 % above.shape[1])
-    )
-    return np.where(count > 0, (low + high) / 2 * count / (count + _SHRINKING_DAYS), 0.0)
+    return np.where(count > 0, medians(above) * count / (count + _SHRINKING_DAYS), 0.0)
 
 
 def _believed(path: Floats, line: Floats) -> Floats:
