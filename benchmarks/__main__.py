@@ -3,32 +3,50 @@
 import json
 import os
 import platform
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import models, replay, store
-from benchmarks.figures import Figure
+from benchmarks import cost, replay, store
+from benchmarks.accuracy import report as accuracy
+from benchmarks.figures import Figure, Table
 from jobs.clock import SystemClock
 
-BENCHMARKS = (store.figures, models.figures, replay.figures)
-LIBRARIES = ("numpy", "pandas", "sqlalchemy", "statsmodels", "prophet")
+BENCHMARKS = (accuracy.figures, cost.figures, store.figures, replay.figures)
+LIBRARIES = ("numpy", "pandas", "sqlalchemy", "statsmodels", "prophet", "lightgbm", "ray", "dask")
 
 
 def main() -> None:
-    versions = ", ".join(f"{name} {version(name)}" for name in LIBRARIES)
-    machine = f"{os.cpu_count()} CPUs, {platform.machine()}, Python {platform.python_version()}, {versions}"
-    print(f"{SystemClock().now():%Y-%m-%d}; {machine}\n")
+    """Print each figure as soon as it is there, then the tables behind them; all of it is Markdown."""
+    print(f"{SystemClock().now():%Y-%m-%d}; {_machine()}\n")
     print("| what | value | goal | |\n|---|---:|---:|---|")
-    found: list[Figure] = []
-    for figures in BENCHMARKS:
-        for figure in figures():
-            found.append(figure)
-            value = "" if figure.value is None else f"{figure.value:,.3g} {figure.unit}"
-            goal = "" if figure.goal is None else f"{'at most' if figure.better == 'lower' else 'at least'} {figure.goal:g}"
-            print(f"| {figure.name} | {value} | {goal} | {figure.verdict} |", flush=True)
+    figures: list[Figure] = []
+    tables: list[Table] = []
+    for benchmark in BENCHMARKS:
+        for found in benchmark():
+            if isinstance(found, Table):
+                tables.append(found)
+            else:
+                figures.append(found)
+                print(found.line, flush=True)
+    for table in tables:
+        print(f"\n{table}")
     path = Path("build/bench.json")
     path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({f.name: {"value": f.value, "goal": f.goal, "better": f.better} for f in found}, indent=2) + "\n")
+    path.write_text(json.dumps({f.name: {"value": f.value, "goal": f.goal, "better": f.better} for f in figures}, indent=2) + "\n")
+
+
+def _machine() -> str:
+    memory_gb = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9
+    versions = ", ".join(f"{name} {found}" for name in LIBRARIES if (found := _version(name)))
+    return f"{os.cpu_count()} CPUs, {memory_gb:.0f} GB, {platform.machine()}, Python {platform.python_version()}; {versions}"
+
+
+def _version(name: str) -> str | None:
+    """None = not installed: some are extras."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
 
 
 if __name__ == "__main__":

@@ -1,0 +1,1 @@
+"""Rules of the benchmarks themselves: what they promise to measure."""
