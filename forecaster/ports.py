@@ -10,6 +10,7 @@ from forecaster.calendar import Calendar
 from forecaster.decision import Applied, CycleRecord, Decision, Ruling, Seen
 from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, Horizon, State
+from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Panel, Series, Signal, Window
@@ -112,7 +113,7 @@ class Executor(Protocol):
 
 
 class Store(Protocol):
-    """The memory of Forecaster: append-only, every append atomic and idempotent (the same key again replaces itself).
+    """The memory of Forecaster: append-only but for `prune`, every append atomic and idempotent (the same key again replaces itself).
 
     Windows are half-open and speak of `start` for history, `issued_at` for forecasts and plans, `at` for records and rulings, so
     that a run for an instant in the past sees what was known then. Raises StoreError.
@@ -165,6 +166,9 @@ class Store(Protocol):
 
     def events(self, window: Window) -> tuple[EventEntry, ...]:
         """The entries made in `window`, in the order in which they were said: what was added, and what was taken away."""
+
+    def prune(self, keep: Keep, now: datetime) -> Pruned:
+        """Forget what is older at `now` than `keep` says; never the newest forecast, plan or record of its line, nor what a person said."""
 
     def close(self) -> None:
         """Let go of connections."""

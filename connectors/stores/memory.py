@@ -2,9 +2,9 @@
 
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from operator import attrgetter
 from threading import Lock
 from typing import Generic, TypeVar
@@ -15,10 +15,11 @@ from connectors.stores.days import other_step
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, State
+from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Series, Signal, Window
-from forecaster.units import ceil_to, epoch_s
+from forecaster.units import DAY_S, ceil_to, epoch_s
 
 Value = TypeVar("Value")
 
@@ -43,6 +44,18 @@ class _Timeline(Generic[Value]):
         """The last one before an instant, if any."""
         end = bisect_left(self.instants, instant)
         return [self.values[at] for at in self.instants[max(end - 1, 0) : end]]
+
+    def forget(self, old: Callable[[datetime], bool]) -> int:
+        """Drop the instants that are old, but the newest of all; how many went."""
+        gone = [at for at in self.instants[:-1] if old(at)]
+        for at in gone:
+            del self.values[at]
+        self.instants = [at for at in self.instants if at in self.values]
+        return len(gone)
+
+    def firsts(self) -> set[datetime]:
+        """The first instant of each UTC day."""
+        return {at for i, at in enumerate(self.instants) if i == 0 or at.date() != self.instants[i - 1].date()}
 
 
 class MemoryStore:
@@ -175,6 +188,36 @@ class MemoryStore:
         with self._lock:
             said = [entry for entry in self._events.values() if entry.at in window]
         return tuple(sorted(said, key=attrgetter("at")))
+
+    def prune(self, keep: Keep, now: datetime) -> Pruned:
+        """Forget what is old, as the port says."""
+
+        def before(span_s: float) -> Callable[[datetime], bool]:
+            return (now - timedelta(seconds=span_s)).__gt__
+
+        with self._lock:
+            forecasts = 0
+            for line in self._forecasts.values():
+                forecasts += line.forget(before(keep.forecasts_s))
+                old = {at for at in line.instants if before(keep.all_forecasts_s)(at)}
+                forecasts += line.forget((old - line.firsts()).__contains__)
+            records = [line for lines in self._records.values() for line in lines.values()]
+            return Pruned(
+                history=self._forget_days(epoch_s(now - timedelta(seconds=keep.history_s)) // DAY_S),
+                forecasts=forecasts,
+                plans=sum(line.forget(before(keep.plans_s)) for line in self._plans.values()),
+                records=sum(line.forget(before(keep.records_s)) for line in records),
+            )
+
+    def _forget_days(self, first_day: int) -> int:
+        days = 0
+        for steps in self._buckets.values():
+            for buckets in steps.values():
+                gone = [start for start in buckets if start // DAY_S < first_day]
+                days += len({start // DAY_S for start in gone})
+                for start in gone:
+                    del buckets[start]
+        return days
 
     def close(self) -> None:
         """Nothing to let go of."""

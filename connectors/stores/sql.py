@@ -10,15 +10,18 @@ from sqlalchemy.dialects import postgresql, sqlite
 from connectors.stores.codec import decode, encode
 from connectors.stores.days import Day, days_of, joined, merged, other_step, split
 from connectors.stores.engine import alone, open_engine, reading, writing
+from connectors.stores.prune import Cuts, prune
 from connectors.stores.schema import check_schema
 from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, STATES, TARGETS
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import StoreError
 from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, State
+from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Series, Signal, Window
+from forecaster.units import DAY_S, epoch_s
 
 Row: TypeAlias = dict[str, Any]
 TargetKey: TypeAlias = tuple[str, str, str]
@@ -191,6 +194,21 @@ class SqlStore:
         with reading(self._engine) as connection:
             payloads = connection.scalars(select(EVENTS.c.payload).where(within).order_by(EVENTS.c.at_us, EVENTS.c.id)).all()
         return tuple(decode(EventEntry, payload) for payload in payloads)
+
+    def prune(self, keep: Keep, now: datetime) -> Pruned:
+        """Forget what is old, as the port says; a database gives the room to later rows, not back to the disk."""
+
+        def cut_us(span_s: float) -> int:
+            return _us(now - timedelta(seconds=span_s))
+
+        cuts = Cuts(
+            history_day=epoch_s(now - timedelta(seconds=keep.history_s)) // DAY_S,
+            forecasts_us=cut_us(keep.forecasts_s),
+            all_forecasts_us=cut_us(keep.all_forecasts_s),
+            plans_us=cut_us(keep.plans_s),
+            records_us=cut_us(keep.records_s),
+        )
+        return prune(self._engine, cuts)
 
     def close(self) -> None:
         """Let go of connections."""
