@@ -40,7 +40,7 @@ _PRIOR_DAYS = 1.0  # the prior weighs as much as a day
 _LEAST_DAYS, _YOUNG_RATIO = 2, 0.5  # with fewer days none can be left out and judged: half the prior
 _CLIP_SIGMAS = 2.0  # a crash or a flash crowd says little about usual days: of 2, 3, 5, 10 and none, 2 cut most on unseen days
 _SIGMA_OF_MEDIAN = 1.4826  # a Gaussian's sigma over the median size
-_LEAST_CLIP = 0.05
+_LEAST_CLIP, _MOST_CLIP = 0.05, 30.0  # no two loads that anybody measured are further apart than exp(30)
 _LONG_PARTS = 3  # a third of the long span must be measured, and something of the short one
 _SURE = 1.0  # standard errors that the gain of left-out days must lie above 0: 2 would need more days than an LLM trace has
 _TINY = 1e-12
@@ -208,7 +208,7 @@ def _most(sizes: Floats) -> Floats:
     ordered = np.sort(sizes, axis=1)  # NaN comes last
     middle = np.maximum(np.isfinite(ordered).sum(axis=1) - 1, 0) // 2
     median = np.nan_to_num(ordered[np.arange(len(ordered)), middle])
-    most: Floats = np.maximum(_LEAST_CLIP, _CLIP_SIGMAS * _SIGMA_OF_MEDIAN * median)[:, None]
+    most: Floats = np.clip(_CLIP_SIGMAS * _SIGMA_OF_MEDIAN * median, _LEAST_CLIP, _MOST_CLIP)[:, None]
     return most
 
 
