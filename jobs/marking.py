@@ -26,7 +26,7 @@ def marked(store: Store, name: str, kept: tuple[Mark, ...], search: Search, now:
 
     Only load is searched: a length of requests has no outages.
     """
-    said = said_by(kept, now)
+    said = tuple(mark for mark in kept if mark.at <= now)  # a run for the past knows what had been said then
     if search.load.signal not in LOAD_SIGNALS or not len(search.load):
         return marks_in_force(said)
     found = detect(search.load, now, Companions(pressure=search.pressure))
@@ -34,11 +34,6 @@ def marked(store: Store, name: str, kept: tuple[Mark, ...], search: Search, now:
     if new:
         store.append_marks(name, new)
     return marks_in_force((*said, *new))
-
-
-def said_by(marks: tuple[Mark, ...], now: datetime) -> tuple[Mark, ...]:
-    """What had been said by an instant, so that a run for the past knows what was known then."""
-    return tuple(mark for mark in marks if mark.at <= now)
 
 
 def _seen(series: Series) -> Window:

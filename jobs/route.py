@@ -36,6 +36,11 @@ def route(store: Store, of: Lineage, signal: Signal, window: Window, step_s: int
     )
 
 
+def said_of(store: Store, of: Lineage, signal: Signal, window: Window, step_s: int) -> tuple[Mark, ...]:
+    """Only the marks of a route; the history is read where older names make it needed."""
+    return route(store, of, signal, window, step_s).marks if of.continues else store.marks(of.name, signal, window)
+
+
 def _older(store: Store, older: Lineage, signal: Signal, window: Window, step_s: int) -> Route:
     try:
         found = route(store, older, signal, window, step_s)

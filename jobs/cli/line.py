@@ -32,6 +32,7 @@ def fetch(config: ConfigFile = None, now: Now = None) -> None:
             for series in (series for series in draft.histories if series.measured_ratio > 0):
                 days = series.measured_ratio * len(series) * series.step_s / 86_400
                 say(f"{draft.name}: {days:.1f} days of {series.signal} up to {series.end:%Y-%m-%d %H:%M} UTC")
+        _tell_notes(drafts)
         _finish(at, _problems(drafts), sum(not draft.problems for draft in drafts))
 
 
@@ -50,6 +51,7 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
         with progress_bar() as progress:
             drafts = forecast_fleet(at.fleet, at.now, progress)
         show(peaks_table(drafts), Output.JSON if json else output)
+        _tell_notes(drafts)
         _tell_distrust(drafts)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
 
@@ -111,6 +113,7 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
         else:
             show(peaks_table(drafts), Output.TABLE)
             _print_sentences(cycles)
+        _tell_notes(drafts)
         _tell_distrust(drafts)
         _finish(at, [*_problems(drafts, cycles), *_waiting(drafts)], min(_planned(drafts), _written(cycles)))
 
@@ -144,6 +147,15 @@ def _waiting(drafts: tuple["Draft", ...]) -> list[str]:
         for draft in drafts
         for plan in draft.waiting
     ]
+
+
+def _tell_notes(drafts: tuple["Draft", ...]) -> None:
+    """What a person should know of a history and is no failure, say an older name of which nothing is kept."""
+    from jobs.cli.show import say
+
+    for draft in drafts:
+        for note in dict.fromkeys(draft.notes):
+            say(f"forecaster: {draft.name}: {note}")
 
 
 def _tell_distrust(drafts: tuple["Draft", ...]) -> None:

@@ -6,7 +6,8 @@ from typing import Annotated
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, demo, line, rulings, setup, views
+from jobs.cli import backtest, demo, line, marks, rulings, setup, views
+from jobs.cli.groups import ShowsByDefault
 from jobs.cli.options import FAILED, USAGE
 
 app = typer.Typer(
@@ -56,7 +57,14 @@ app.command("resume")(rulings.resume)
 app.command("release")(rulings.release)
 app.command("status")(views.status)
 app.command("explain")(views.explain)
-app.command("history")(views.history)
+history = typer.Typer(
+    help="What was decided and measured, and what of it is not believed.", cls=ShowsByDefault, no_args_is_help=True, rich_markup_mode=None
+)
+history.command("show")(views.history)
+history.command("marks")(marks.marks)
+history.command("mark")(marks.mark)
+history.command("unmark")(marks.unmark)
+app.add_typer(history, name="history")
 app.command("backtest")(backtest.backtest)
 app.command("migrate")(setup.migrate)
 

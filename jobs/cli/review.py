@@ -10,6 +10,7 @@ from forecaster.forecast import DailyPeak, Forecast
 from forecaster.series import Floats, Series
 from forecaster.units import DAY_S, floor_to
 from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floors_by_column, load_against, load_ahead
+from jobs.cli.marks import mark_lines
 from jobs.cli.options import Output
 from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
 from jobs.cli.trusts import trust_cell
@@ -124,6 +125,11 @@ def print_page(review: Review, width: int, options: str) -> None:
         if chart:
             show_chart(chart)
         console.print(Text(told + "\n" if told else ""))
+    if review.marks:
+        console.print(Text("Marked history", style="bold"))
+        for line in mark_lines(review.marks, calendar, options):
+            console.print(Text(f"- {line}"), soft_wrap=True)
+        console.print()
     print_attention((review,), options)
 
 

@@ -7,6 +7,7 @@ from forecaster.forecast import DailyPeak
 from forecaster.reasons import Reason
 from forecaster.series import Window
 from forecaster.units import DAY_S, floor_to, from_epoch_s
+from jobs.cli.marks import marks_json
 from jobs.cli.review import floor_change
 from jobs.cli.trusts import trust_json
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
@@ -30,6 +31,7 @@ def _review(review: Review, *, ahead: bool) -> dict[str, object]:
         "tomorrow": review.tomorrow,
         "signals": [_signal(review, signal) | ({"next_24_h": _load_ahead(review, signal)} if ahead else {}) for signal in review.signals],
         "pools": [_pool(pool) | ({"next_24_h": _floors_ahead(review, pool)} if ahead else {}) for pool in review.pools],
+        "marks": marks_json(review.marks),
         "needs": [
             {"code": item.code, "sentence": item.sentence, "commands": [f"forecaster {command}" for command in item.commands]}
             for item in review.attention

@@ -109,7 +109,9 @@ def history(
 ) -> None:
     """The decisions of a span, or with --load the measured load: daily mean, peak and when, and gaps.
 
-    Example: forecaster history chat --load --since 4w
+    `show` need not be written: `forecaster history chat` is the same.
+
+    Example: forecaster history show chat --load --since 4w
     """
     from jobs.cli.history import decisions_table, load_table
     from jobs.cli.session import session

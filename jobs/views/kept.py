@@ -5,13 +5,14 @@ from datetime import datetime, timedelta
 
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.forecast import Forecast
+from forecaster.marks import Mark, marks_in_force
 from forecaster.plan import Plan
 from forecaster.ports import Store
 from forecaster.series import FORECAST_SIGNALS, Series, Signal, Window
 from forecaster.units import DAY_S, HOUR_S, floor_to
 from forecaster.workload import Workload
 from jobs.fleet import Member
-from jobs.route import Route, route
+from jobs.route import route, said_of
 from jobs.standing import FAR_S, rulings_of
 
 _BACK_S = (2 * HOUR_S, 8 * HOUR_S, 26 * HOUR_S, 4 * DAY_S, FAR_S)
@@ -43,11 +44,15 @@ class Kept:
         step_s = self.member.step_s
         end = floor_to(self.now, step_s)
         start = min(floor_to(since, step_s), end - timedelta(seconds=step_s))
-        return self.route(signal, Window(start=start, end=end)).series
+        return route(self.store, self.member.lineage, signal, Window(start=start, end=end), step_s).series
 
-    def route(self, signal: Signal, window: Window) -> Route:
-        """History and marks of a span, under all names that the traffic had."""
-        return route(self.store, self.member.lineage, signal, window, self.member.step_s)
+    def marks(self, signal: Signal, since: datetime) -> tuple[Mark, ...]:
+        """The marks in force from `since` on, as known at `now`, under all names that the traffic had."""
+        step_s = self.member.step_s
+        end = floor_to(self.now, step_s)
+        window = Window(start=min(floor_to(since, step_s), end - timedelta(seconds=step_s)), end=end)
+        said = said_of(self.store, self.member.lineage, signal, window, step_s)
+        return marks_in_force(mark for mark in said if mark.at <= self.now)
 
     def forecast(self, signal: Signal, at: datetime) -> Forecast | None:
         """The last forecast issued at or before an instant, of the two weeks before it."""

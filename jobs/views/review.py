@@ -9,20 +9,23 @@ from forecaster.series import Signal
 from forecaster.trust import Trust
 from jobs.fleet import Member
 from jobs.views.attention import Attention, attention
+from jobs.views.days import local_day
 from jobs.views.kept import Kept
+from jobs.views.marks import Marked, marked_spans
 from jobs.views.pools import PoolReview, review_pool
 from jobs.views.signals import SignalReview, review_signal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Review:
-    """One workload. `tomorrow` is the local day after that of `now`."""
+    """One workload. `tomorrow` is the local day after that of `now`; marks: what of the history behind it is not as measured."""
 
     now: datetime
     member: Member
     tomorrow: date
     signals: tuple[SignalReview, ...]
     pools: tuple[PoolReview, ...]
+    marks: tuple[Marked, ...]
     attention: tuple[Attention, ...]
 
     def trust_in(self, signal: Signal) -> Trust | None:
@@ -43,6 +46,8 @@ def review(kept: Kept) -> Review:
     """One workload."""
     tomorrow = kept.workload.calendar.local(kept.now).date() + timedelta(days=1)
     signals = tuple(review_signal(kept, signal, tomorrow) for signal in kept.forecast_signals)
+    trained = [signal.forecast.trained_on.start for signal in signals if signal.forecast is not None]
+    shown = [*trained, local_day(kept.workload.calendar, tomorrow - timedelta(days=7)).start]
     pools = tuple(review_pool(kept, pool, signals, tomorrow) for pool in kept.workload.pools)
     return Review(
         now=kept.now,
@@ -50,5 +55,6 @@ def review(kept: Kept) -> Review:
         tomorrow=tomorrow,
         signals=signals,
         pools=pools,
+        marks=marked_spans(kept, kept.forecast_signals, min(shown)),
         attention=attention(kept, pools, signals),
     )
