@@ -1,10 +1,11 @@
 """The fleet as jobs work on it: every workload with its connectors, and what they share."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from forecaster.envelope import Envelope
 from forecaster.events import Event
+from forecaster.keep import Keep
 from forecaster.lineage import Lineage
 from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, Store
 from forecaster.workload import Workload
@@ -49,3 +50,4 @@ class Fleet:
     workers: int
     problems: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
+    keep: Keep = field(default_factory=Keep)

@@ -61,6 +61,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
             history_s=int(config.forecast.history),
             horizon_s=int(config.forecast.horizon),
             envelope=config.envelope.to_core(),
+            keep=config.keep.to_core(),
             workers=config.apply.workers,
             problems=problems,
             events=tuple(event.to_core() for event in config.events),

@@ -8,6 +8,7 @@ from connectors.executors.processes import ProcessesConfig
 from connectors.executors.registry import ExecutorConfig
 from connectors.sources.registry import SourceConfig
 from forecaster.envelope import Envelope
+from forecaster.keep import Keep
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
 from jobs.config.contradictions import contradictions, placed
 from jobs.config.events import EventSection
@@ -60,6 +61,37 @@ class EnvelopeSection(BaseModel):
         return Envelope(replicas_ratio=self.replicas_ratio, workloads=self.workloads)
 
 
+class KeepSection(BaseModel):
+    """How long the store remembers; older rows are forgotten once a day. What people said (approvals, overrides, marks, events) stays."""
+
+    model_config = SECTION
+    history: Duration = 34_560_000.0
+    """Measured load. Default 400d: a year and a month, so that a yearly holiday was seen once; about 4 kB a day and signal at 5 minutes."""
+    all_forecasts: Duration = 1_209_600.0
+    """Every forecast. Default 14d: as far back as views look; at one an hour they are most of what a store holds."""
+    forecasts: Duration = 7_776_000.0
+    """One forecast a UTC day, the first, beyond `all_forecasts`. Default 90d: a quarter to compare with."""
+    plans: Duration = 7_776_000.0
+    """Every plan. Default 90d, so that `explain` knows what a floor of the last quarter rested on; at least 42d."""
+    records: Duration = 34_560_000.0
+    """What was decided and written. Default 400d: a year's audit, and small."""
+
+    def to_core(self) -> Keep:
+        """The same in the core's type. Raises ValueError for a span too short for what the line looks back."""
+        return Keep(
+            history_s=self.history,
+            forecasts_s=self.forecasts,
+            all_forecasts_s=self.all_forecasts,
+            plans_s=self.plans,
+            records_s=self.records,
+        )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self.to_core()
+        return self
+
+
 class DaemonSection(BaseModel):
     """The long-running service."""
 
@@ -107,6 +139,8 @@ class Config(BaseModel):
     """How floors are applied."""
     envelope: EnvelopeSection = EnvelopeSection()
     """When the fleet's change needs a person."""
+    keep: KeepSection = KeepSection()
+    """How long the store remembers."""
     daemon: DaemonSection = DaemonSection()
     """The long-running service."""
     log: LogSection = LogSection()
@@ -114,6 +148,10 @@ class Config(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
+        if self.keep.history < self.forecast.history:
+            days = (self.forecast.history / DAY_S, self.keep.history / DAY_S)
+            msg = f"keep.history must not be shorter than forecast.history of {days[0]:g}d, got {days[1]:g}d"
+            raise ValueError(msg)
         found = contradictions(
             self.sources,
             placed("", "workloads", self.workloads),
