@@ -258,7 +258,8 @@ def _carried_forward(demand: Demand | None, seen: Look, blend: Blend, floor: int
         ahead = demand.expected[s, i : i + max(1, demand.window_s // demand.step_s)] + quiet
         lift = deviation.lift(ahead, gains, demand.step_s)
         if lift > 1:
-            need = whole_replicas(((float(demand.expected_max[s, i]) + quiet) * lift - quiet) / demand.carry[s])
+            top = max(float(demand.expected_max[s, i]) + quiet, float(ahead.max()))
+            need = whole_replicas((top * lift - quiet) / demand.carry[s])
             code = Code.BREAK_GLASS if deviation.broken else Code.LIVE_ABOVE_PLAN
             detail = deviation.told(signal.signal, gains, demand.lead_time_s)
             reasons.append(Reason(code=code, detail=detail, before=floor, after=need))

@@ -56,8 +56,8 @@ class BlendSection(BaseModel):
 
     model_config = SECTION
     fade_half_life: Duration = 3600.0
-    """After this long half of a live deviation is expected to have gone. Default 1h: measured deviations of LLM traffic lose half
-    their weight in about an hour."""
+    """After this long half of a live deviation is expected to have gone, until days are there from which a workload's own gains are
+    learned. Default 1h: measured deviations of LLM traffic lose half their weight in about an hour."""
     break_glass_ratio: Number = Field(1.5, gt=1)
     """Live load above this many times the median forecast takes the plan for wrong and follows the load. Default 1.5: a day that is
     half as large again is no noise."""

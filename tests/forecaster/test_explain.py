@@ -5,6 +5,7 @@ import pytest
 
 from forecaster.decision import Action, Applied, CycleRecord
 from forecaster.explain import explain, sentence
+from forecaster.gains import Gains
 from forecaster.guard import guard
 from forecaster.reasons import Code, Reason
 from forecaster.workload import Mode
@@ -61,6 +62,15 @@ def test_an_explanation_names_forecast_level_capacity_lead_time_and_every_step()
     assert basis["rpm forecast"] == "median 172, 215 requests/min at the level over the lead window"
     assert basis["rpm capacity"] == "10 requests/min a replica, so 21.50 replicas"
     assert [code for code, *_ in found.steps] == ["plan-followed"]
+
+
+def test_an_explanation_tells_how_long_deviations_of_the_workload_last() -> None:
+    assert PLAN.demand is not None
+    gains = Gains(leads_s=(0, 600, 1_800), short=(0.6, 0.4, 0.1), long=(0.3, 0.12, 0.1), days=9, cut=(0.4, 0.3, 0.1))
+    learned = replace(PLAN, demand=replace(PLAN.demand, gains=(gains,)))
+    record = CycleRecord(at=NOW, mode=Mode.AUTO, decision=DECISION, applied=RAISED, error=None, sentence="s")
+    assert dict(explain(record, learned).basis)["rpm deviations"] == "52% of one of two hours lasts 10 min more, learned from 9 days"
+    assert "rpm deviations" not in dict(explain(record, PLAN).basis)
 
 
 def test_an_explanation_without_a_plan_tells_what_is_known() -> None:

@@ -35,7 +35,7 @@ def best_in_hindsight(line: Floats, lead_s: int) -> Floats:
     means = [np.convolve(line, np.ones(n) / n, mode="valid") for n in (SHORT_S // STEP_S, LONG_S // STEP_S)]
     size = len(means[1]) - 1 - lead_s // STEP_S
     short, long = (mean[-1 - lead_s // STEP_S - size : -1 - lead_s // STEP_S] for mean in means)
-    return np.linalg.lstsq(np.stack([short, long], axis=1), line[-size:], rcond=None)[0]
+    return np.linalg.lstsq(np.stack([short, long], axis=1), line[-size:], rcond=None)[0].astype(np.float64)
 
 
 @pytest.mark.parametrize("lead_s", [0, 1_800, 3_600])

@@ -2,7 +2,7 @@
 
 import zlib
 from base64 import b64decode
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +13,15 @@ from hypothesis import strategies as st
 from connectors.stores.codec import VERSION, decode, encode
 from connectors.stores.days import Day, split
 from forecaster.decision import CycleRecord, Ruling
+from forecaster.demand import Demand
 from forecaster.errors import StoreError
 from forecaster.events import EventEntry
 from forecaster.forecast import Forecast
+from forecaster.gains import Gains
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
+from forecaster.series import Signal
 from tests.contracts.store import (
     event_entry,
     forecast,
@@ -35,6 +38,7 @@ from tests.contracts.store import (
     same,
     series,
 )
+from tests.values import demand_of
 
 WRITTEN_BY_VERSION_1 = Path(__file__).parent / "payloads_v1.txt"
 
@@ -81,6 +85,13 @@ def test_what_version_1_has_written_is_read_for_ever(kind: type) -> None:
     lines = dict(line.split() for line in WRITTEN_BY_VERSION_1.read_text().splitlines())
     expected = {Forecast: forecast(), Plan: plan(), CycleRecord: record(), Ruling: ruling(), Mark: mark(), EventEntry: event_entry()}
     assert same(decode(kind, b64decode(lines[kind.__name__])), expected[kind])
+
+
+def test_the_gains_of_a_forecast_and_of_a_demand_come_back() -> None:
+    gains = Gains(leads_s=(0, 600), short=(0.6, 0.25), long=(0.3, 0.125), days=9, cut=(0.4, -0.01))
+    assert decode(Forecast, encode(replace(forecast(), gains=gains))).gains == gains
+    for known in (gains, None):
+        assert decode(Demand, encode(replace(demand_of([9.0]), gains=(known,)))).gains_of(Signal.RPM) == known
 
 
 def test_an_unknown_codec_version_is_refused_with_the_remedy() -> None:
