@@ -4,11 +4,10 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
-from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,7 +21,11 @@ if TYPE_CHECKING:
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
-_CONNECT_S = 30
+_CONNECT_S = 10
+_OWN_CLUSTER = {
+    "distributed.scheduler.allowed-failures": 1,
+    "distributed.scheduler.worker-saturation": 1.0,  # a worker that dies has one chunk, and takes no blameless one along
+}
 
 
 class DaskConfig(BaseModel):
@@ -62,7 +65,7 @@ class DaskExecutor:
         """The results in order, as the port says."""
         client = self._open()
         workers = self._config.workers or max(1, sum(client.nthreads().values()))
-        return InOrder(partial(_submit, client, function), partial(_result, client), chunks, CHUNKS_PER_WORKER * workers)
+        return InOrder(partial(client.submit, attempt, function, pure=False), _result, chunks, CHUNKS_PER_WORKER * workers)
 
     def close(self) -> None:
         """Leave the cluster, and end the one that we started."""
@@ -79,28 +82,22 @@ class DaskExecutor:
             return self._client
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Task(Generic[Chunk, Result]):
-    """A chunk under way. It is kept to be sent again: a worker that dies takes what was sent to it along."""
-
-    function: Callable[[Chunk], Result]
-    chunk: Chunk
-    future: "Future[Outcome[Result]]"
-
-
 def _start(config: DaskConfig, closing: ExitStack) -> "Client":
     import dask  # noqa: PLC0415  half a second: only those who run on it pay for it
     from distributed import LocalCluster  # noqa: PLC0415
 
+    # A chunk of 60 MB in the graph is meant: what is scattered to a worker beforehand would be lost with it.
+    dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GiB"})
     try:
         if config.address is not None:
             return _connected(config.address, closing)
-        with dask.config.set({"distributed.scheduler.allowed-failures": 0}):
+        with dask.config.set(_OWN_CLUSTER):
             cluster = LocalCluster(
                 n_workers=config.workers or usable_cpus(),
                 threads_per_worker=1,
                 processes=True,
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # none would be port 8787 of every interface
+                scheduler_kwargs={"dashboard": False},
                 silence_logs=logging.CRITICAL,
             )
         closing.callback(cluster.close)
@@ -119,23 +116,14 @@ def _connected(to: "str | LocalCluster", closing: ExitStack) -> "Client":
     return client
 
 
-def _submit(client: "Client", function: Callable[[Chunk], Result], chunk: Chunk) -> _Task[Chunk, Result]:
-    (sent,) = client.scatter([chunk], hash=False)  # beside the task graph, in which 60 MB would be carried around twice
-    return _Task(function=function, chunk=chunk, future=client.submit(attempt, function, sent, pure=False))
-
-
-def _result(client: "Client", task: _Task[Chunk, Result]) -> Result:
+def _result(task: "Future[Outcome[Result]]") -> Result:
     from distributed import KilledWorker  # noqa: PLC0415
 
-    lost = (KilledWorker, CancelledError, OSError)
     try:
-        outcome = task.future.result()
-    except lost:
-        try:
-            outcome = _submit(client, task.function, task.chunk).future.result()
-        except lost as error:
-            cause = (str(error).strip().splitlines() or ["no reason was given"])[0]
-            ends = "look for memory that ran out, or a cluster that ended"
-            msg = f"executor: Dask lost a chunk twice ({type(error).__name__}: {cause}); {ends}"
-            raise ExecutorFailed(msg) from error
+        outcome: Outcome[Result] = task.result()
+    except (KilledWorker, CancelledError, OSError) as error:
+        cause = (str(error).strip().splitlines() or ["no reason was given"])[0]
+        ends = "look for memory that ran out, or a cluster that ended"
+        msg = f"executor: Dask lost a chunk ({type(error).__name__}: {cause}); {ends}"
+        raise ExecutorFailed(msg) from error
     return outcome.unwrap()

@@ -3,9 +3,10 @@
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
 from functools import partial
 from importlib.util import find_spec
-from threading import Lock
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
-_SESSION = Lock()
-_HOLDERS: set[int] = set()
-"""The open executors, by identity: Ray has one session a process, which the first one starts and the last one ends."""
 
 
 class RayConfig(BaseModel):
@@ -65,29 +63,63 @@ class RayExecutor:
 
     def close(self) -> None:
         """End our part in the session, and the session with its last holder."""
-        with _SESSION:
-            held = id(self) in _HOLDERS
-            _HOLDERS.discard(id(self))
-            if held and not _HOLDERS:
-                import ray  # noqa: PLC0415
-
-                ray.shutdown()
+        _SESSION.leave(self)
 
     def _open(self) -> int:
         """How many workers there are, after the session was started unless it runs."""
         if find_spec("ray") is None:
-            raise ConfigRejected(
-                "executor: Ray is not installed; install it with `pip install forecaster[ray]`, or choose another executor.type"
-            )
+            raise ConfigRejected("executor: Ray is not installed; `pip install forecaster[ray]`, or choose another executor.type")
+        _SESSION.join(self, self._config)
         import ray  # noqa: PLC0415
 
-        with _SESSION:
+        return self._config.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+
+
+class _Session:
+    """Ray has one session a process: the first executor starts it, the last one ends it. One that somebody else began is left alone.
+
+    The kernel ends what Ray starts together with the thread that started it, so that is a thread that lives as long as the session.
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._holders: set[RayExecutor] = set()
+        self._ended = Event()
+
+    def join(self, holder: RayExecutor, config: RayConfig) -> None:
+        import ray  # noqa: PLC0415
+
+        with self._lock:
             if not ray.is_initialized():
-                _start(self._config)
-                _HOLDERS.add(id(self))
-            elif _HOLDERS:
-                _HOLDERS.add(id(self))
-            return self._config.workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
+                started: Future[None] = Future()
+                self._holders, self._ended = {holder}, Event()
+                Thread(target=_hold, args=(config, started, self._ended), daemon=True).start()
+                started.result()
+            elif self._holders:
+                self._holders.add(holder)
+
+    def leave(self, holder: RayExecutor) -> None:
+        with self._lock:
+            if self._holders == {holder}:
+                import ray  # noqa: PLC0415
+
+                ray.shutdown()
+                self._ended.set()
+            self._holders.discard(holder)
+
+
+_SESSION = _Session()
+
+
+def _hold(config: RayConfig, started: "Future[None]", ended: Event) -> None:
+    """Start the session, say so, and stay until it has ended."""
+    try:
+        _start(config)
+    except Exception as error:  # noqa: BLE001  whoever waits for the start raises it
+        started.set_exception(error)
+    else:
+        started.set_result(None)
+        ended.wait()
 
 
 def _start(config: RayConfig) -> None:
