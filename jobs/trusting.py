@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from forecaster.cycle import cycle_ratio
 from forecaster.errors import ForecasterError
-from forecaster.forecast import Forecast, Horizon
+from forecaster.forecast import Forecast, Horizon, Issued, Request
 from forecaster.history import prepare
 from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
@@ -65,8 +65,9 @@ def _naive(fleet: Fleet, draft: Draft, forecast: Forecast) -> Forecast | Forecas
     )
     panel = panel_of({draft.name: _history(fleet, draft, forecast)})
     fallback = model(fleet.fallback)
-    (answer,) = forecast_chunk(panel, horizon, forecast.levels, draft.member.workload.calendar, fallback, fallback)
-    return answer
+    asked = Request(horizon=horizon, levels=forecast.levels, calendar=draft.member.workload.calendar)
+    (answer,) = forecast_chunk(panel, (None,), asked, fallback, fallback)
+    return answer.forecast if isinstance(answer, Issued) else answer
 
 
 def _history(fleet: Fleet, draft: Draft, forecast: Forecast) -> Series:

@@ -51,6 +51,7 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
         with progress_bar() as progress:
             drafts = forecast_fleet(at.fleet, at.now, progress)
         show(peaks_table(drafts), Output.JSON if json else output)
+        _forget(at, now)
         _tell_notes(drafts)
         _tell_distrust(drafts)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
@@ -113,6 +114,7 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
         else:
             show(peaks_table(drafts), Output.TABLE)
             _print_sentences(cycles)
+        _forget(at, now)
         _tell_notes(drafts)
         _tell_distrust(drafts)
         _finish(at, [*_problems(drafts, cycles), *_waiting(drafts)], min(_planned(drafts), _written(cycles)))
@@ -165,6 +167,14 @@ def _tell_distrust(drafts: tuple["Draft", ...]) -> None:
 
     for sentence in distrust(drafts):
         say(f"forecaster: {sentence}")
+
+
+def _forget(at: "Session", now: str | None) -> None:
+    """Once a day, what is old; not as at an instant that was typed, since a mistyped year would forget all."""
+    from jobs.pruning import prune_daily
+
+    if now is None:
+        prune_daily(at.fleet, at.now)
 
 
 def _planned(drafts: tuple["Draft", ...]) -> int:

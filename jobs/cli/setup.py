@@ -1,4 +1,4 @@
-"""The commands that one meets first: init, check, migrate."""
+"""The commands that one meets first, and those that look after the store: init, check, migrate, prune."""
 
 from pathlib import Path
 from typing import Annotated
@@ -65,3 +65,16 @@ def migrate(config: ConfigFile = None) -> None:
 
     path = config_path(config).absolute()
     typer.echo(migrate_store(store_url(read_config(path), path.parent)))
+
+
+def prune(config: ConfigFile = None) -> None:
+    """Forget now what is older than `keep` says; `forecast`, `run` and the daemon do it once a day.
+
+    Example: forecaster prune
+    """
+    from jobs.cli.session import session
+    from jobs.pruning import prune as prune_store
+    from jobs.pruning import sentence
+
+    with session(config) as at:
+        typer.echo(sentence(prune_store(at.fleet, at.now)))

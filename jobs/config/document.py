@@ -9,6 +9,7 @@ from connectors.executors.registry import ExecutorConfig
 from connectors.sources.registry import SourceConfig
 from forecaster.envelope import Envelope
 from forecaster.keep import Keep
+from forecaster.models.catalogue import DEFAULT_MEMBERS, WATCHED_MEMBERS
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
 from jobs.config.contradictions import contradictions, placed
 from jobs.config.events import EventSection
@@ -17,15 +18,24 @@ from jobs.config.scalars import Count, Duration, Integer, Name, Positive
 from jobs.config.templates import TemplateSection
 from jobs.config.workloads import WorkloadSection
 
-ModelName = Literal["profile", "seasonal_naive", "holt_winters", "prophet"]
+MemberName = Literal[
+    "naive_day", "naive_week", "slot_quantile", "profile", "ridge_slow", "ridge_quick", "gbm", "holt_winters",
+    "prophet", "unobserved_components", "sarimax", "statsforecast",
+]  # fmt: skip
+ModelName = Literal["ensemble", "seasonal_naive", MemberName]
 
 
 class ForecastSection(BaseModel):
     """How load is forecast."""
 
     model_config = SECTION
-    model: ModelName = "profile"
-    """The model. Default profile: a robust daily and weekly profile times a level, the best single one per CPU-second."""
+    model: ModelName = "ensemble"
+    """The model. Default ensemble: its members weighted by how they did lately, which beats the best single one; or one member alone."""
+    members: tuple[MemberName, ...] = Field(DEFAULT_MEMBERS, min_length=1)
+    """Who speaks in the ensemble. Default: those that gain something at their cost; gbm only where its extra is installed."""
+    watched: tuple[MemberName, ...] = WATCHED_MEMBERS
+    """Members that are scored on a sample of days and shown in `review` without a say. Default prophet and unobserved_components,
+    which people know: so you see what they would bring before paying for them."""
     fallback: ModelName = "seasonal_naive"
     """The model where the first fails or history is too short. Default seasonal_naive, which needs the least history."""
     history: Duration = Field(4_838_400.0, ge=DAY_S)
@@ -68,11 +78,12 @@ class KeepSection(BaseModel):
     history: Duration = 34_560_000.0
     """Measured load. Default 400d: a year and a month, so that a yearly holiday was seen once; about 4 kB a day and signal at 5 minutes."""
     all_forecasts: Duration = 1_209_600.0
-    """Every forecast. Default 14d: as far back as views look; at one an hour they are most of what a store holds."""
+    """Every forecast. Default 14d: as far back as views look; at one an hour and 5 minutes they take 1 to 2 MB a day and signal."""
     forecasts: Duration = 7_776_000.0
     """One forecast a UTC day, the first, beyond `all_forecasts`. Default 90d: a quarter to compare with."""
     plans: Duration = 7_776_000.0
-    """Every plan. Default 90d, so that `explain` knows what a floor of the last quarter rested on; at least 42d."""
+    """Every plan. Default 90d, so that `explain` knows what a floor of the last quarter rested on; half a MB a day and pool. At least
+    42d: the last approved floor of a weekday is looked up four weeks back."""
     records: Duration = 34_560_000.0
     """What was decided and written. Default 400d: a year's audit, and small."""
 

@@ -18,6 +18,7 @@ from jobs.daemon.fleets import Fleets, OpenFleet
 from jobs.daemon.reload import look_again, reload
 from jobs.failure import Failure, failure
 from jobs.forecast import forecast_fleet
+from jobs.pruning import prune_daily
 from jobs.telemetry.metrics import Metrics
 from jobs.telemetry.news import News
 from jobs.telemetry.runs import Diary, Half, Outcome, Run, outcome_of
@@ -121,6 +122,7 @@ class Runs:
         self._remember(opened, now)
         self._metrics.record_drafts(drafts)
         self._news.tell_drafts(drafts)
+        prune_daily(opened.fleet, now)
         plans, waiting = sum(len(draft.plans) for draft in drafts), sum(len(draft.waiting) for draft in drafts)
         return _ended(f"plans made: {plans}, awaiting approval: {waiting}", [f for draft in drafts for f in draft.failures], plans)
 
