@@ -1,0 +1,192 @@
+"""`forecaster calendar`: what a person enters is in the plan when the command ends."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from forecaster.units import iso
+from tests.jobs.cli.process import Ended, forecaster
+from tests.jobs.world import NOW, World
+
+FROM, UNTIL = "2026-03-03T09:00 Europe/Paris", "2026-03-03T18:00"
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def run(world: World) -> Run:
+    """The command on a fleet of two workloads, `chat` and `code`, in Berlin."""
+    for name in ("chat", "code"):
+        world.workload(name)
+    workloads = world.config["workloads"]
+    assert isinstance(workloads, list)
+    for workload in workloads:
+        workload |= {"zone": "Europe/Berlin", "calendar": {"country": "DE", "subdivision": "BE"}}
+    path = str(world.path)
+
+    def command(*arguments: str) -> Ended:
+        return forecaster(world.folder, *arguments, "--config", path, "--now", iso(NOW))
+
+    return command
+
+
+def largest(run: Run, workload: str) -> int:
+    """The largest floor of tomorrow's noon in the plan that is made now."""
+    plan = json.loads(run("plan", "--json").out)
+    return max(int(row["replicas"]) for row in plan if row["workload"] == workload)
+
+
+def rows(done: Ended) -> list[list[str]]:
+    return [line.split() for line in done.out.splitlines() if line.strip().startswith(("chat", "code"))]
+
+
+def listed(run: Run) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = json.loads(run("calendar", "list", "--json").out)
+    return found
+
+
+def test_k18_a_launch_entered_as_a_factor_is_in_the_plan_when_the_command_ends(run: Run) -> None:
+    run("forecast")
+    plain = largest(run, "chat")
+    done = run("calendar", "add", "launch", FROM, UNTIL, "--factor", "3", "--workload", "chat")
+    ((workload, pool, before, after, *_),) = rows(done)
+    assert (done.code, done.err) == (0, "launch is entered\n")
+    assert (workload, pool) == ("chat", "gpu")
+    assert 2.5 <= int(after) / int(before) <= 3.2
+    assert largest(run, "chat") > plain
+    assert largest(run, "code") == plain
+    back = run("calendar", "remove", "launch")
+    assert [(row[2], row[3]) for row in rows(back)] == [(after, before)]
+    assert largest(run, "chat") == plain
+
+
+def test_an_event_entered_again_takes_the_place_of_the_first(run: Run) -> None:
+    run("forecast")
+    run("calendar", "add", "launch", FROM, UNTIL, "--factor", "3")
+    done = run("calendar", "add", "launch", FROM, UNTIL, "--load", "rpm=1500", "--workload", "code", "--ramp", "30m", "--every", "week")
+    assert (done.code, done.err) == (0, "launch is entered; 1 of the same name are replaced\n")
+    assert {row[0] for row in rows(done)} == {"chat", "code"}
+    assert next(int(row[3]) for row in rows(done) if row[0] == "code") == 15
+    (event,) = (row for row in listed(run) if row["kind"] == "event")
+    assert event["effect"] == "rpm is 1,500 requests/min, every week"
+
+
+def test_without_a_forecast_an_event_is_kept_and_the_remedy_is_told(run: Run) -> None:
+    done = run("calendar", "add", "launch", FROM, UNTIL, "--factor", "3")
+    assert done.code == 3
+    assert done.err.splitlines() == [
+        "launch is entered",
+        "forecaster: chat: there is no forecast to plan from; run `forecaster forecast` first",
+        "forecaster: code: there is no forecast to plan from; run `forecaster forecast` first",
+    ]
+    assert [row["name"] for row in listed(run)] == ["launch"]
+
+
+def test_the_list_has_events_by_when_they_are_next_and_the_holidays_of_the_coming_weeks(run: Run) -> None:
+    run("calendar", "add", "launch", FROM, UNTIL, "--factor", "3", "--workload", "chat")
+    run("calendar", "add", "over", "2026-01-03T09:00", "2026-01-03T18:00", "--factor", "3")
+    found = listed(run)
+    assert [(row["kind"], row["name"], row["from"], row["workloads"]) for row in found] == [
+        ("event", "launch", "2026-03-03T08:00:00Z", "chat"),
+        ("holiday", "International Women's Day", "2026-03-07T23:00:00Z", "chat code"),
+        ("holiday", "Good Friday", "2026-04-02T22:00:00Z", "chat code"),
+        ("holiday", "Easter Monday", "2026-04-05T22:00:00Z", "chat code"),
+        ("event", "over", None, "all"),
+    ]
+    table = run("calendar", "list", "--days", "7").out
+    assert "Tue 03 Mar 2026 09:00" in table
+    assert "International Women's Day" in table
+    assert "Good Friday" not in table
+    assert run("calendar", "list", "--output", "markdown").out.startswith("| kind | name |")
+    assert run("calendar", "list", "--output", "csv").out.startswith("kind,name,from,until,zone,effect,workloads,said_by\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("launch", "noon", UNTIL, "--factor", "3"), "from: a time is written like 2026-12-01T09:00"),
+        (("launch", "2026-03-03T09:00 Europe/Pari", UNTIL, "--factor", "3"), "zone: must be an IANA time zone such as Europe/Paris or UTC"),
+        (("launch", FROM, "2026-03-03T18:00 UTC", "--factor", "3"), "FROM and UNTIL must be of one zone, got Europe/Paris and UTC"),
+        (("launch", FROM, "2026-03-03T08:00", "--factor", "3"), "until must come after from"),
+        (("launch", FROM, UNTIL), "give either factor, on the load of ordinary days, or load"),
+        (("launch", FROM, UNTIL, "--factor", "0"), "factor: must be above 0, got '0'"),
+        (("launch", FROM, UNTIL, "--factor", "3", "--workload", "chta"), "there is no workload 'chta'"),
+        (("launch", FROM, UNTIL, "--load", "rpm=5000"), "load needs the workloads that it is for"),
+        (("launch", FROM, UNTIL, "--factor", "3", "--every", "fortnight"), "every: must be day, week, month or year, got 'fortnight'"),
+    ],
+)
+def test_an_event_that_means_nothing_is_refused_and_not_kept(run: Run, arguments: tuple[str, ...], sentence: str) -> None:
+    done = run("calendar", "add", *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"forecaster: {sentence}")
+
+
+def test_what_stands_in_the_configuration_is_changed_there(world: World, run: Run) -> None:
+    world.config["events"] = [{"name": "launch", "from": "2026-03-03", "until": "2026-03-03", "factor": 2}]
+    path = world.path
+    for arguments in (("add", "launch", FROM, UNTIL, "--factor", "3"), ("remove", "launch")):
+        done = run("calendar", *arguments)
+        assert (done.code, done.err) == (
+            2,
+            f"forecaster: the event launch stands in {path}; change it there, or choose another name\n",
+        )
+
+
+def test_what_was_never_entered_cannot_be_taken_back(run: Run) -> None:
+    done = run("calendar", "remove", "launch")
+    assert (done.code, done.err) == (2, "forecaster: there is no event 'launch'; there is: none\n")
+
+
+ICS = """BEGIN:VCALENDAR
+VERSION:2.0
+PRODID:-//example//EN
+BEGIN:VEVENT
+UID:1
+SUMMARY:campaign
+DTSTART:20260303T090000
+DTEND:20260303T180000
+END:VEVENT
+BEGIN:VEVENT
+UID:2
+SUMMARY:sale
+DTSTART:20260304T090000
+DTEND:20260304T180000
+RRULE:{rule}
+X-FORECASTER-FACTOR:2
+END:VEVENT
+END:VCALENDAR
+"""
+
+
+def filed(folder: Path, name: str, text: str) -> str:
+    path = folder / name
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize("name", ["events.csv", "events.ics"])
+def test_a_file_is_imported_whole_and_planned_with_at_once(world: World, run: Run, name: str) -> None:
+    rows_of_file = "campaign,2026-03-03T09:00,2026-03-03T18:00,,\nsale,2026-03-04T09:00,2026-03-04T18:00,2,week\n"
+    text = ICS.format(rule="FREQ=WEEKLY") if name.endswith(".ics") else f"name,from,until,factor,every\n{rows_of_file}"
+    run("forecast")
+    done = run("calendar", "import", filed(world.folder, name, text), "--factor", "1.5", "--zone", "Europe/Paris")
+    assert (done.code, done.err) == (0, "2 events are entered\n")
+    assert {row[0] for row in rows(done)} == {"chat", "code"}
+    events = [row for row in listed(run) if row["kind"] == "event"]
+    assert [(row["name"], row["from"], row["effect"]) for row in events] == [
+        ("campaign", "2026-03-03T08:00:00Z", "load x 1.5"),
+        ("sale", "2026-03-04T08:00:00Z", "load x 2, every week"),
+    ]
+
+
+def test_a_file_with_a_bad_line_is_refused_with_its_line_and_nothing_is_imported(world: World, run: Run) -> None:
+    bad_csv = filed(world.folder, "bad.csv", "name,from,until,factor\ngood,2026-03-03,2026-03-03,2\nbad,2026-03-03,2026-03-03,-2\n")
+    bad_ics = filed(world.folder, "bad.ics", ICS.format(rule="FREQ=HOURLY"))
+    done = run("calendar", "import", bad_csv)
+    assert done.code == 1
+    assert done.err == f"forecaster: {bad_csv}:3: factor: must be above 0, got '-2'\n{bad_csv}: nothing of it was taken\n"
+    done = run("calendar", "import", bad_ics, "--factor", "2")
+    assert done.code == 1
+    assert done.err.startswith(f"forecaster: {bad_ics}:10: RRULE must have FREQ=DAILY, WEEKLY, MONTHLY or YEARLY")
+    assert [row for row in listed(run) if row["kind"] == "event"] == []
