@@ -11,11 +11,11 @@ from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
 from forecaster.series import LOAD_SIGNALS, Series, Signal, Window, panel_of
 from forecaster.trust import Trust, Verdict, base_forecast, is_wide, reactive, trust
-from forecaster.units import floor_to
+from forecaster.units import HOUR_S, floor_to
 from jobs.draft import Draft
 from jobs.failure import Failure, failure
 from jobs.fleet import Fleet
-from jobs.standing import NEAR_S, plans_near
+from jobs.standing import plans_near
 
 
 def believe(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
@@ -84,7 +84,7 @@ def _last_verdicts(fleet: Fleet, draft: Draft, now: datetime) -> dict[Signal, Ve
     """What the newest plans before `now` thought of each signal; a run done again at `now` finds the same."""
     verdicts: dict[Signal, Verdict] = {}
     for pool in draft.member.workload.pools:
-        for span_s in (NEAR_S, fleet.horizon_s):
+        for span_s in (2 * HOUR_S, fleet.horizon_s):  # with a forecast an hour the first finds two
             earlier = [plan for plan in plans_near(fleet.store, draft.name, pool.name, now, span_s) if plan.issued_at < now]
             if earlier:
                 verdicts |= {found.signal: found.verdict for found in earlier[-1].trusts}

@@ -39,7 +39,7 @@ def test_a_person_may_ask_for_it_at_any_time_and_is_told(world: World) -> None:
         forecast_fleet(fleet, NOW)
         forecast_fleet(fleet, NOW + timedelta(hours=1))
         told = sentence(prune(fleet, NOW + 410 * DAY))
-    assert told == "forgotten: 7 days of history, 1 forecasts, 1 plans"
+    assert told == "forgotten: 17 days of history, 1 forecasts, 1 plans"
 
 
 def test_spans_come_from_the_configuration(world: World) -> None:
