@@ -42,7 +42,7 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] =
         found, error = _brought(fleet, member, query, span)
         known = found.series
         notes += found.absent
-        search = Search(load=ordinary(known, draft.name, events), pressure=pressure)
+        search = Search(measured=known, load=ordinary(known, draft.name, events), pressure=pressure)
         marks = marked(fleet.store, draft.name, found.marks, search, now)
         measured = known.measured_ratio > 0
         histories.append(ordinary(prepare(known, now, fleet.history_s, marks), draft.name, events))

@@ -7,7 +7,7 @@ import numpy as np
 
 from forecaster.detect.found import detect
 from forecaster.detect.plateaus import Companions
-from forecaster.marks import Mark, marks_in_force, news
+from forecaster.marks import Mark, MarkKind, marks_in_force, news
 from forecaster.ports import Store
 from forecaster.series import LOAD_SIGNALS, Series, Window
 from forecaster.units import WEEK_S
@@ -15,8 +15,9 @@ from forecaster.units import WEEK_S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Where marks are looked for: a load without what the calendar explains, and the queue beside it, None where none is measured."""
+    """Where marks are looked for: load as measured, without what the calendar explains, and the queue beside it, None where none is."""
 
+    measured: Series
     load: Series
     pressure: Series | None = None
 
@@ -29,11 +30,16 @@ def marked(store: Store, name: str, kept: tuple[Mark, ...], search: Search, now:
     said = tuple(mark for mark in kept if mark.at <= now)  # a run for the past knows what had been said then
     if search.load.signal not in LOAD_SIGNALS or not len(search.load):
         return marks_in_force(said)
-    found = detect(search.load, now, Companions(pressure=search.pressure))
+    found = [mark for mark in detect(search.load, now, Companions(pressure=search.pressure)) if not _explained(mark, search.measured)]
     new = news(found, said, _seen(search.load), now)
     if new:
         store.append_marks(name, new)
     return marks_in_force((*said, *new))
+
+
+def _explained(mark: Mark, measured: Series) -> bool:
+    """Whether a gap is one only because an event was taken out there."""
+    return mark.kind is MarkKind.GAP and measured.between(mark.span.start, mark.span.end).measured_ratio > 0
 
 
 def _seen(series: Series) -> Window:
