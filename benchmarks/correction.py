@@ -15,7 +15,7 @@ from benchmarks.accuracy.judged import geometric_mean
 from benchmarks.accuracy.recordings import Recording, recordings
 from benchmarks.figures import Figure, Table
 from forecaster.backtest.origins import early_origins
-from forecaster.backtest.rolling import forecast_at
+from forecaster.backtest.rolling import forecasts
 from forecaster.backtest.settings import Settings
 from forecaster.forecast import Forecast
 from forecaster.gains import LONG_S, SHORT_S, Gains, corrected, learn
@@ -95,7 +95,7 @@ def rolled(recording: Recording) -> Rolled:
     earlier = (*early_origins(recording.series, recording.origins[0]), *recording.origins[:-_SCORED_DAYS])
     since = scored[0] - timedelta(days=_LEARNED_DAYS)
     young = tuple(origin for origin in earlier if origin >= since)
-    issued = [forecast_at(recording.series, origin, Settings(model=DEFAULT_MODEL)) for origin in (*young, *scored)]
+    issued = list(forecasts(recording.series, (*young, *scored), Settings(model=DEFAULT_MODEL)))
     load = np.concatenate([_actual(recording, forecast) for forecast in issued])
     median = np.concatenate([forecast.at_level(_HALF) for forecast in issued])
     offset = float(log_offsets(recording.series.known_at(scored[0]).mean[None])[0])

@@ -8,6 +8,7 @@ from statistics import NormalDist
 
 import numpy as np
 
+from forecaster.calendar import Calendar
 from forecaster.gains import Gains
 from forecaster.reasons import Reason
 from forecaster.series import Floats, Signal, Window, check_grid, frozen_floats, restore_frozen
@@ -44,6 +45,15 @@ class Horizon:
     def end(self) -> datetime:
         """The end of the last forecast bucket."""
         return self.start + timedelta(seconds=self.steps * self.step_s)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is asked of a model for a chunk of series: how far ahead, at which levels, by which calendar."""
+
+    horizon: Horizon
+    levels: tuple[float, ...]
+    calendar: Calendar
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +194,14 @@ class Forecast:
     def window_max_at(self, level: float) -> Floats:
         """`window_max` at any level between the lowest and the highest stated one, shape (n,)."""
         return _interpolate(self.levels, self.window_max, level)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Issued:
+    """A forecast, and what the model wants to be given back when the series is forecast next; None = nothing."""
+
+    forecast: Forecast
+    state: State | None
 
 
 def _check_levels(levels: tuple[float, ...]) -> None:

@@ -1,15 +1,15 @@
 """Every protocol that the outside must speak. Connectors implement them; jobs put them together; the core only names them."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Protocol, TypeVar
 
-from forecaster.calendar import Calendar
 from forecaster.decision import Applied, CycleRecord, Decision, Ruling, Seen
+from forecaster.errors import ForecasterError
 from forecaster.events import EventEntry
-from forecaster.forecast import Forecast, Horizon, State
+from forecaster.forecast import Forecast, Issued, Request, State
 from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
@@ -60,20 +60,18 @@ class MetricSource(Protocol):
 
 
 class ForecastModel(Protocol):
-    """A model of load. Deterministic: equal input, equal bytes out. Never looks past `horizon.start`.
+    """A model of load. Deterministic: equal input, equal bytes out. Never looks past the horizon's start.
 
-    `fit` takes a chunk of series that end at `now`; `forecast` gives one Forecast a series, in order. A series that is too short or too
-    empty raises NotEnoughHistory naming it: callers pass such a series on its own or to the fallback. A state of
-    another model or version raises StateIncompatible; any other failure is ModelFailed.
+    `forecast` answers one a series, in order: an Issued, or NotEnoughHistory or ModelFailed naming the series. `states` is what it gave of
+    each series the last time, None = nothing: with it nothing is drawn or scored twice, without it the answer is much the same and takes
+    longer. A state of another model or version is as none.
     """
 
-    name: str
-    minimum_history_s: int
-
-    def fit(self, panel: Panel, now: datetime) -> State: ...
-    def forecast(
-        self, panel: Panel, state: State, horizon: Horizon, levels: tuple[float, ...], calendar: Calendar
-    ) -> tuple[Forecast, ...]: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def minimum_history_s(self) -> int: ...
+    def forecast(self, panel: Panel, states: Sequence[State | None], request: Request) -> tuple[Issued | ForecasterError, ...]: ...
 
 
 class ScaleTarget(Protocol):
@@ -131,11 +129,11 @@ class Store(Protocol):
     def forecasts(self, workload: str, signal: Signal, window: Window) -> tuple[Forecast, ...]:
         """The forecasts issued in `window`, oldest first."""
 
-    def save_state(self, key: str, state: State) -> None:
-        """Keep a model state; the latest under a key wins."""
+    def save_states(self, states: Mapping[str, State]) -> None:
+        """Keep model states, all or none; the latest under a key wins."""
 
-    def state(self, key: str) -> State | None:
-        """The latest model state under a key."""
+    def states(self, keys: Sequence[str]) -> dict[str, State]:
+        """The latest model state under each key that has one."""
 
     def append_plans(self, plans: Sequence[Plan]) -> None:
         """Keep plans, all or none."""

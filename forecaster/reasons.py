@@ -10,6 +10,7 @@ class Code(StrEnum):
     # forecast
     YOUNG_HISTORY = "young-history"
     MODEL_FAILED = "model-failed"
+    MEMBER_FAILED = "member-failed"
     GAPS_IN_HISTORY = "gaps-in-history"
     FLAT_ZERO = "flat-zero"
     EVENT = "event"

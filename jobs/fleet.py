@@ -33,6 +33,15 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChoice:
+    """A model by name, so that it can travel; members and watched ones are those of the ensemble."""
+
+    name: str
+    members: tuple[str, ...]
+    watched: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
     """What both halves of the line need. history_s: span that models see. horizon_s: how far they look.
 
@@ -42,7 +51,7 @@ class Fleet:
     members: tuple[Member, ...]
     store: Store
     executor: Executor
-    model: str
+    model: ModelChoice
     fallback: str
     history_s: int
     horizon_s: int

@@ -1,20 +1,22 @@
 """The first half of the line: fetch -> history -> forecast -> demand -> plan, kept in the store; every few hours."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from typing import TypeAlias
 
 import structlog
 
 from forecaster.backtest.settings import Progress, silent
 from forecaster.calendar import Calendar
 from forecaster.errors import ForecasterError, StoreError
-from forecaster.forecast import STANDARD_LEVELS, Forecast, Horizon
-from forecaster.models.catalogue import model
+from forecaster.forecast import STANDARD_LEVELS, Forecast, Horizon, Issued, Request, State
+from forecaster.models.catalogue import DEFAULT_MODEL, model
 from forecaster.models.chunk import forecast_chunk
+from forecaster.models.learning import SERIES, is_due, learn, learned_of
 from forecaster.series import Panel, Series, Signal, panel_of
 from forecaster.units import floor_to
 from jobs.chunks import Chunk, through
@@ -22,13 +24,15 @@ from jobs.draft import Draft
 from jobs.events import known_events
 from jobs.failure import failure
 from jobs.fetch import fetch
-from jobs.fleet import Fleet, Member
+from jobs.fleet import Fleet, Member, ModelChoice
 from jobs.plan import approve, foresee, hold_beyond_envelope, plan_pools, recall
 from jobs.progress import told, within
 from jobs.trusting import believe
 
-CHUNK = 500
-"""Series a chunk: the size from which batching gains no more."""
+CHUNK = 250
+"""Series a chunk: the size from which batching gains no more, while a worker stays under 500 MB."""
+Groups: TypeAlias = dict[tuple[Signal, Horizon, Calendar], dict[str, Series]]
+"""Histories by workload, for each signal, grid and lead window, and zone."""
 _FETCHED_AT, _FORECAST_AT = 0.5, 0.95  # shares of a run's time, roughly: it depends on the source and the model
 log = structlog.get_logger()
 
@@ -69,19 +73,19 @@ def plan_drafts(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple
 
 def forecast(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime, progress: Progress = silent) -> tuple[Draft, ...]:
     """Forecast all histories in chunks of one signal, grid, lead window and zone; a series that fails costs only its own forecast."""
-    groups: dict[tuple[Signal, Horizon, Calendar], dict[str, Series]] = defaultdict(dict)
+    groups: Groups = defaultdict(dict)
     for draft in drafts:
         for series in (series for series in draft.histories if series.measured_ratio > 0):
             groups[series.signal, _horizon(fleet, draft.member, now), draft.member.workload.calendar][draft.name] = series
     issued: dict[str, list[Forecast | ForecasterError]] = defaultdict(list)
-    chunks = (
-        Chunk(panel=panel, horizon=horizon, calendar=calendar)
-        for (_, horizon, calendar), histories in groups.items()
-        for panel in _panels(histories)
-    )
-    results = through(fleet.executor, partial(forecast_panel, main=fleet.model, fallback=fleet.fallback), chunks)
-    for name, result in told(results, sum(map(len, groups.values())), progress, "forecast series"):
-        issued[name].append(result)
+    kept: dict[str, State] = {}
+    asked = partial(forecast_panel, main=fleet.model, learned=_learned(fleet, groups, now), fallback=fleet.fallback)
+    results = through(fleet.executor, asked, _chunks(fleet, groups))
+    for (name, signal), result in told(results, sum(map(len, groups.values())), progress, "forecast series"):
+        issued[name].append(result.forecast if isinstance(result, Issued) else result)
+        if isinstance(result, Issued) and result.state is not None:
+            kept[_state_key(name, signal)] = result.state
+    fleet.store.save_states(kept)
     return tuple(
         replace(
             draft,
@@ -92,9 +96,44 @@ def forecast(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime, progress: P
     )
 
 
-def forecast_panel(chunk: Chunk, *, main: str, fallback: str) -> tuple[Forecast | ForecasterError, ...]:
+def forecast_panel(
+    chunk: Chunk, *, main: ModelChoice, learned: Mapping[tuple[Signal, int], bytes], fallback: str
+) -> tuple[Issued | ForecasterError, ...]:
     """One chunk, by model name, so that it can travel to another process."""
-    return forecast_chunk(chunk.panel, chunk.horizon, STANDARD_LEVELS, chunk.calendar, model(main), model(fallback))
+    chosen = model(
+        main.name, members=main.members, watched=main.watched, learned=learned.get((chunk.panel.signal, chunk.panel.step_s), b"")
+    )
+    return forecast_chunk(chunk.panel, chunk.states, chunk.request, chosen, model(fallback))
+
+
+def _learned(fleet: Fleet, groups: Groups, now: datetime) -> dict[tuple[Signal, int], bytes]:
+    """What members have learned on the fleet, by signal and step; learned anew once a week, on a sample of what this run forecasts."""
+    found: dict[tuple[Signal, int], bytes] = {}
+    for (signal, horizon, calendar), histories in sorted(groups.items(), key=lambda group: -len(group[1])):
+        if (signal, horizon.step_s) in found:
+            continue  # the largest group of a signal and step speaks for all
+        key = f"learned/{signal}/{horizon.step_s}"
+        state = fleet.store.states([key]).get(key)
+        if fleet.model.name == DEFAULT_MODEL and is_due(state, now, fleet.model.members):
+            names = list(histories)[:: max(1, len(histories) // SERIES)]
+            state = learn(panel_of({name: histories[name] for name in names}), now, calendar)
+            fleet.store.save_states({key: state})
+        found[signal, horizon.step_s] = learned_of(state, now)
+    return found
+
+
+def _chunks(fleet: Fleet, groups: Groups) -> Iterator[Chunk]:
+    """The series in chunks, each with what was kept of it; read when a chunk's turn comes, so that a large fleet need not fit in memory."""
+    for (signal, horizon, calendar), histories in groups.items():
+        request = Request(horizon=horizon, levels=STANDARD_LEVELS, calendar=calendar)
+        for panel in _panels(histories):
+            keys = [_state_key(name, signal) for name in panel.names]
+            states = fleet.store.states(keys)
+            yield Chunk(panel=panel, states=tuple(states.get(key) for key in keys), request=request)
+
+
+def _state_key(workload: str, signal: Signal) -> str:
+    return f"kept/{signal}/{workload}"
 
 
 def _each(fleet: Fleet, drafts: tuple[Draft, ...], step: Callable[[Draft], Draft], progress: Progress = silent) -> tuple[Draft, ...]:

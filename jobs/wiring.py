@@ -16,7 +16,7 @@ from forecaster.workload import Mode
 from jobs.config.document import Config
 from jobs.config.paths import beside
 from jobs.config.workloads import WorkloadSection
-from jobs.fleet import Fleet, Member
+from jobs.fleet import Fleet, Member, ModelChoice
 from jobs.templates import expand
 
 Rehearse = Literal["by-mode", "all", "none"]
@@ -56,7 +56,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
             ),
             store=store,
             executor=executor,
-            model=config.forecast.model,
+            model=ModelChoice(name=config.forecast.model, members=config.forecast.members, watched=config.forecast.watched),
             fallback=config.forecast.fallback,
             history_s=int(config.forecast.history),
             horizon_s=int(config.forecast.horizon),

@@ -2,7 +2,7 @@
 
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from operator import attrgetter
@@ -106,15 +106,15 @@ class MemoryStore:
         with self._lock:
             return tuple(self._forecasts[workload, signal].within(window))
 
-    def save_state(self, key: str, state: State) -> None:
-        """Keep a model state, as the port says."""
+    def save_states(self, states: Mapping[str, State]) -> None:
+        """Keep model states, as the port says."""
         with self._lock:
-            self._states[key] = state
+            self._states |= states
 
-    def state(self, key: str) -> State | None:
-        """The latest model state under a key."""
+    def states(self, keys: Sequence[str]) -> dict[str, State]:
+        """The latest model state under each key that has one."""
         with self._lock:
-            return self._states.get(key)
+            return {key: self._states[key] for key in keys if key in self._states}
 
     def append_plans(self, plans: Sequence[Plan]) -> None:
         """Keep plans, as the port says."""

@@ -27,6 +27,7 @@ Row: TypeAlias = dict[str, Any]
 TargetKey: TypeAlias = tuple[str, str, str]
 """Workload, pool, target."""
 
+_KEYS_A_QUERY = 500  # databases limit the parameters of a statement
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -83,18 +84,20 @@ class SqlStore:
             payloads = connection.scalars(select(FORECASTS.c.payload).where(of, within).order_by(FORECASTS.c.issued_us)).all()
         return tuple(decode(Forecast, payload) for payload in payloads)
 
-    def save_state(self, key: str, state: State) -> None:
-        """Keep a model state, as the port says."""
-        row = {"key": key, "model": state.model, "version": state.version, "payload": state.payload}
+    def save_states(self, states: Mapping[str, State]) -> None:
+        """Keep model states, as the port says."""
+        rows = [{"key": key, "model": s.model, "version": s.version, "payload": s.payload} for key, s in states.items()]
         with writing(self._engine) as connection:
-            _upsert(connection, STATES, [row])
+            _upsert(connection, STATES, rows)
 
-    def state(self, key: str) -> State | None:
-        """The latest model state under a key."""
-        columns = select(STATES.c.model, STATES.c.version, STATES.c.payload)
+    def states(self, keys: Sequence[str]) -> dict[str, State]:
+        """The latest model state under each key that has one."""
+        found: dict[str, State] = {}
         with reading(self._engine) as connection:
-            row = connection.execute(columns.where(STATES.c.key == key)).one_or_none()
-        return None if row is None else State(model=row.model, version=row.version, payload=row.payload)
+            for first in range(0, len(keys), _KEYS_A_QUERY):
+                rows = connection.execute(select(STATES).where(STATES.c.key.in_(keys[first : first + _KEYS_A_QUERY])))
+                found |= {row.key: State(model=row.model, version=row.version, payload=row.payload) for row in rows}
+        return found
 
     def append_plans(self, plans: Sequence[Plan]) -> None:
         """Keep plans, as the port says."""

@@ -1,6 +1,7 @@
 """One 24-hour forecast at each origin, from nothing but what was known then."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -8,11 +9,12 @@ import numpy as np
 from forecaster.backtest.settings import Settings
 from forecaster.calendar import Calendar
 from forecaster.errors import ModelFailed, NotEnoughHistory
-from forecaster.forecast import DailyPeak, Forecast, Horizon
+from forecaster.forecast import DailyPeak, Forecast, Horizon, Issued, Request, State
 from forecaster.history import prepare_alone
 from forecaster.leadtime import LeadTime
-from forecaster.models.catalogue import model
+from forecaster.models.catalogue import DEFAULT_MEMBERS, DEFAULT_MODEL, model
 from forecaster.models.chunk import forecast_chunk
+from forecaster.models.learning import is_due, learn, learned_of
 from forecaster.reasons import Code, Reason
 from forecaster.series import Series, Window, panel_of
 from forecaster.units import DAY_S
@@ -23,25 +25,36 @@ _LAST_RESORT = "last-known-day"
 
 def forecasts(series: Series, origins: tuple[datetime, ...], settings: Settings) -> Iterator[Forecast]:
     """The forecast issued at each origin, in order. Raises NotEnoughHistory where nothing at all was measured before one."""
+    memory = Memory()
     for origin in origins:
-        yield forecast_at(series, origin, settings)
+        issued, memory = forecast_at(series, origin, settings, memory)
+        yield issued
 
 
-def forecast_at(series: Series, origin: datetime, settings: Settings) -> Forecast:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """What one origin leaves to the next: what was kept of the series, and what was learned of the fleet, which is this one series."""
+
+    kept: State | None = None
+    learned: State | None = None
+
+
+def forecast_at(series: Series, origin: datetime, settings: Settings, memory: Memory) -> tuple[Forecast, Memory]:
     """The next 24 hours as forecast at `origin`: by the model, else the fallback, else from the last day that was measured.
 
     Raises NotEnoughHistory when nothing was measured before `origin`.
     """
-    horizon = _horizon(series.step_s, origin, settings.lead_time_s)
-    known = prepare_alone(series, origin, settings.history_s)
-    panel = panel_of({_NAME: known})
-    levels = settings.forecast_levels
-    issued = forecast_chunk(panel, horizon, levels, Calendar(), model(settings.model), model(settings.fallback))[0]
+    request = Request(horizon=_horizon(series.step_s, origin, settings.lead_time_s), levels=settings.forecast_levels, calendar=Calendar())
+    panel = panel_of({_NAME: prepare_alone(series, origin, settings.history_s)})
+    if settings.model == DEFAULT_MODEL and is_due(memory.learned, origin, DEFAULT_MEMBERS):
+        memory = replace(memory, learned=learn(panel, origin, request.calendar))
+    main = model(settings.model, learned=learned_of(memory.learned, origin))
+    issued = forecast_chunk(panel, (memory.kept,), request, main, model(settings.fallback))[0]
     match issued:
-        case Forecast():
-            return issued
+        case Issued():
+            return issued.forecast, replace(memory, kept=issued.state)
         case NotEnoughHistory() | ModelFailed():
-            return last_resort(series.known_at(origin), horizon, levels, str(issued))
+            return last_resort(series.known_at(origin), request.horizon, request.levels, str(issued)), memory
         case _:
             raise issued
 

@@ -11,7 +11,7 @@ from forecaster.backtest.comparison import others, ours
 from forecaster.backtest.floors import Day, Line, line_of
 from forecaster.backtest.operating_point import Candidates, OperatingPoint, operating_points
 from forecaster.backtest.origins import early_origins, first_origin, origins
-from forecaster.backtest.rolling import forecast_at
+from forecaster.backtest.rolling import forecasts
 from forecaster.backtest.settings import Progress, Settings, silent
 from forecaster.errors import TraceRejected
 from forecaster.forecast import Forecast
@@ -77,19 +77,19 @@ def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progres
     points = operating_points(trial, candidates, settings, known, policy.level)
     floors = line.floors(days[-len(scored) :], [point.level for point in points])
     progress(_COMPARE_AT, "the other policies")
-    forecasts = issued[-len(scored) :]
-    peaks = peaks_of(series, forecasts)
+    of_scored = issued[-len(scored) :]
+    peaks = peaks_of(series, of_scored)
     return Backtest(
         trace=trace,
         settings=settings,
         fleet=fleet,
-        forecasts=forecasts,
+        forecasts=of_scored,
         peaks=peaks,
         points=points,
         floors=floors,
         outcomes={**others(trial), **ours(trial, floors, series.step_s, points[0].target)},
         clairvoyant_hours=clairvoyant_hours(minutes.rpm[trial.first :], fleet),
-        accuracy=accuracy(series, forecasts, peaks),
+        accuracy=accuracy(series, of_scored, peaks),
     )
 
 
@@ -107,9 +107,9 @@ def replica_rpm(minutes: MinuteLoad, first: datetime) -> float:
 
 def _forecasts(series: Series, origins: tuple[datetime, ...], settings: Settings, progress: Progress) -> tuple[Forecast, ...]:
     issued = []
-    for i, origin in enumerate(origins):
-        progress(_LIVE_AT * i / len(origins), f"forecast for {origin:%Y-%m-%d}")
-        issued.append(forecast_at(series, origin, settings))
+    for i, forecast in enumerate(forecasts(series, origins, settings)):
+        progress(_LIVE_AT * i / len(origins), f"forecast for {forecast.issued_at:%Y-%m-%d}")
+        issued.append(forecast)
     return tuple(issued)
 
 

@@ -25,7 +25,7 @@ class Settings:
     day is chosen on so many days before it, with caution_ratio of the limit: the days to come are not the days before (decision 7).
     """
 
-    model: str = "profile"
+    model: str = "ensemble"
     fallback: str = "seasonal_naive"
     lead_time_s: float = 10 * MINUTE_S
     late_limit_ratio: float = 0.001

@@ -1,72 +1,53 @@
 """A chunk of series through a model and its fallback: one answer a series, whatever happens to the others."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
-from forecaster.calendar import Calendar
 from forecaster.errors import ForecasterError, ModelFailed, NotEnoughHistory
-from forecaster.forecast import Forecast, Horizon
+from forecaster.forecast import Issued, Request, State
 from forecaster.ports import ForecastModel
 from forecaster.reasons import Code, Reason
 from forecaster.series import Panel
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """What every series of a chunk is asked for."""
+def forecast_chunk(
+    panel: Panel, states: Sequence[State | None], request: Request, model: ForecastModel, fallback: ForecastModel
+) -> tuple[Issued | ForecasterError, ...]:
+    """A forecast of each series, in order, with what to keep of it, or the error that explains why there is none.
 
-    horizon: Horizon
-    levels: tuple[float, ...]
-    calendar: Calendar
-
-
-def forecast_chunk(  # noqa: PLR0917  the port's own arguments in the port's order, then the two models
-    panel: Panel,
-    horizon: Horizon,
-    levels: tuple[float, ...],
-    calendar: Calendar,
-    model: ForecastModel,
-    fallback: ForecastModel,
-) -> tuple[Forecast | ForecasterError, ...]:
-    """A forecast of each series, in order, or the error that explains why there is none.
-
-    A series that is too short for the model, or on which it fails, is forecast by the fallback and says so in its notes. Where that
-    fails too the answer is the fallback's NotEnoughHistory or ModelFailed. Nothing is raised.
+    A series that is too short for the model, or on which it fails, is forecast by the fallback and says so in its notes; what was kept
+    of it stays. Where that fails too the answer is the fallback's NotEnoughHistory or ModelFailed. Nothing is raised.
     """
-    asked = _Asked(horizon=horizon, levels=levels, calendar=calendar)
-    answers = _each(panel, asked, model)
+    answers = _walled(panel, states, request, model)
     return tuple(
-        answer if isinstance(answer, Forecast) else _second(_only(panel, row), asked, fallback, answer)
+        answer if isinstance(answer, Issued) else _second(_only(panel, row), states[row], request, fallback, answer)
         for row, answer in enumerate(answers)
     )
 
 
-def _each(panel: Panel, asked: _Asked, model: ForecastModel) -> tuple[Forecast | ForecasterError, ...]:
+def _walled(panel: Panel, states: Sequence[State | None], request: Request, model: ForecastModel) -> tuple[Issued | ForecasterError, ...]:
     """All series at once, and one by one when one of them spoils it for all."""
-    whole = _tried(panel, asked, model)
-    if not isinstance(whole, ForecasterError):
-        return whole
-    if len(panel.names) == 1:
-        return (whole,)
-    return tuple(_each(_only(panel, row), asked, model)[0] for row in range(len(panel.names)))
-
-
-def _tried(panel: Panel, asked: _Asked, model: ForecastModel) -> tuple[Forecast, ...] | ForecasterError:
     try:
-        state = model.fit(panel, asked.horizon.start)
-        return model.forecast(panel, state, asked.horizon, asked.levels, asked.calendar)
+        return model.forecast(panel, states, request)
     except ForecasterError as error:
-        return error
+        failed = error
     except Exception as error:  # noqa: BLE001  a model's library may raise anything, and no series may stop the others
-        return ModelFailed(f"{model.name} failed on {', '.join(panel.names)} with {type(error).__name__}: {error}")
+        failed = ModelFailed(f"{model.name} failed on {', '.join(panel.names)} with {type(error).__name__}: {error}")
+    if len(panel.names) == 1:
+        return (failed,)
+    return tuple(_walled(_only(panel, row), states[row : row + 1], request, model)[0] for row in range(len(panel.names)))
 
 
-def _second(panel: Panel, asked: _Asked, fallback: ForecastModel, first: ForecasterError) -> Forecast | ForecasterError:
+def _second(
+    panel: Panel, state: State | None, request: Request, fallback: ForecastModel, first: ForecasterError
+) -> Issued | ForecasterError:
     """The fallback's answer for a panel of one series, with the reason why it was asked."""
-    (answer,) = _each(panel, asked, fallback)
-    if not isinstance(answer, Forecast):
+    (answer,) = _walled(panel, (None,), request, fallback)
+    if not isinstance(answer, Issued):
         return answer
     code = Code.YOUNG_HISTORY if isinstance(first, NotEnoughHistory) else Code.MODEL_FAILED
-    return replace(answer, notes=(Reason(code=code, detail=f"{first}; forecast by {fallback.name} instead"), *answer.notes))
+    reason = Reason(code=code, detail=f"{first}; forecast by {fallback.name} instead")
+    return Issued(forecast=replace(answer.forecast, notes=(reason, *answer.forecast.notes)), state=state)
 
 
 def _only(panel: Panel, row: int) -> Panel:

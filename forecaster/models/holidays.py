@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from forecaster.calendar import Calendar
 from forecaster.models.past import Past
-from forecaster.models.wallclock import WallClock, middle
+from forecaster.models.rows import medians
+from forecaster.models.wallclock import WallClock
 from forecaster.series import Floats
 from forecaster.units import DAY_S
 
@@ -59,7 +60,7 @@ def effects(past: Past, holidays: frozenset[int]) -> Floats:
     for holiday in (day for day in sorted(holidays) if first <= day <= last):
         load = _loads_of(past, holiday)
         ordinary = [day for week in _WEEKS if (day := holiday + 7 * week) not in holidays and first <= day <= last]
-        ratios = middle(np.array([_log_ratio(load, _loads_of(past, day)) for day in ordinary]).reshape(-1, len(total)))
+        ratios = medians(np.array([_log_ratio(load, _loads_of(past, day)) for day in ordinary]).reshape(1, -1, len(total)))[0]
         known = ~np.isnan(ratios)
         total[known] += ratios[known]
         seen += known

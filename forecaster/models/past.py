@@ -102,7 +102,7 @@ def past_of(panel: Panel, start: datetime, calendar: Calendar) -> Past:
     load = _on_the_wall(panel.mean[:, : buckets.size], wall_slots(calendar, start_s, panel.step_s, buckets), per_day)
     offset = log_offsets(load)
     local_s = start_s + int(calendar.offsets_s(np.array([start_s]))[0])
-    clock = WallClock(step_s=panel.step_s, per_day=per_day, local_s=local_s, future=np.zeros(0, dtype=np.int64))
+    clock = WallClock(step_s=panel.step_s, per_day=per_day, local_s=local_s)
     logs = np.log(load + offset[:, None]).reshape(len(panel.names), -1, per_day)[:, ::-1]
     return Past(names=panel.names, signal=panel.signal, clock=clock, logs=logs, offset=offset)
 

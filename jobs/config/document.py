@@ -9,7 +9,6 @@ from connectors.executors.registry import ExecutorConfig
 from connectors.sources.registry import SourceConfig
 from forecaster.envelope import Envelope
 from forecaster.keep import Keep
-from forecaster.models.catalogue import DEFAULT_MEMBERS, WATCHED_MEMBERS
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
 from jobs.config.contradictions import contradictions, placed
 from jobs.config.events import EventSection
@@ -31,9 +30,11 @@ class ForecastSection(BaseModel):
     model_config = SECTION
     model: ModelName = "ensemble"
     """The model. Default ensemble: its members weighted by how they did lately, which beats the best single one; or one member alone."""
-    members: tuple[MemberName, ...] = Field(DEFAULT_MEMBERS, min_length=1)
+    members: tuple[MemberName, ...] = Field(
+        ("naive_day", "naive_week", "slot_quantile", "profile", "ridge_slow", "ridge_quick", "gbm", "holt_winters"), min_length=1
+    )
     """Who speaks in the ensemble. Default: those that gain something at their cost; gbm only where its extra is installed."""
-    watched: tuple[MemberName, ...] = WATCHED_MEMBERS
+    watched: tuple[MemberName, ...] = ("prophet", "unobserved_components")
     """Members that are scored on a sample of days and shown in `review` without a say. Default prophet and unobserved_components,
     which people know: so you see what they would bring before paying for them."""
     fallback: ModelName = "seasonal_naive"

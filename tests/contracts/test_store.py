@@ -147,11 +147,11 @@ def test_a_batch_of_forecasts_that_breaks_half_way_leaves_nothing(any_store: Sto
 
 
 def test_the_latest_state_under_a_key_wins(any_store: Store) -> None:
-    assert any_store.state("chat/rpm") is None
+    assert any_store.states(["chat/rpm"]) == {}
     for version, payload in ((1, b"old"), (2, b"\x00new\xff")):
-        any_store.save_state("chat/rpm", State(model="profile", version=version, payload=payload))
-    any_store.save_state("embed/rpm", State(model="prophet", version=1, payload=b""))
-    assert any_store.state("chat/rpm") == State(model="profile", version=2, payload=b"\x00new\xff")
+        any_store.save_states({"chat/rpm": State(model="profile", version=version, payload=payload)})
+    any_store.save_states({"embed/rpm": State(model="prophet", version=1, payload=b"")})
+    assert any_store.states(["chat/rpm", "nobody"]) == {"chat/rpm": State(model="profile", version=2, payload=b"\x00new\xff")}
 
 
 # plans

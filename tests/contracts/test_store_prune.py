@@ -80,10 +80,10 @@ def test_the_last_of_its_line_is_never_forgotten(any_store: Store) -> None:
 
 def test_what_people_said_and_model_states_are_never_forgotten(any_store: Store) -> None:
     any_store.append_ruling(ruling(after(-900 * DAY_S)))
-    any_store.save_state("chat/rpm", State(model="profile", version=1, payload=b"kept"))
+    any_store.save_states({"chat/rpm": State(model="profile", version=1, payload=b"kept")})
     assert any_store.prune(KEEP, NOW) == NOTHING
     assert len(any_store.rulings("chat", EVER)) == 1
-    assert any_store.state("chat/rpm") is not None
+    assert any_store.states(["chat/rpm"])
 
 
 def test_forgetting_again_forgets_no_more(any_store: Store) -> None:

@@ -56,8 +56,8 @@ def test_any_forecast_comes_back_equal(any_store: Store, workload: str, issued: 
 @examples
 @given(key=names, state=st.builds(State, model=names, version=st.integers(1, 2**31 - 1), payload=st.binary()))
 def test_any_state_comes_back_equal(any_store: Store, key: str, state: State) -> None:
-    any_store.save_state(key, state)
-    assert any_store.state(key) == state
+    any_store.save_states({key: state})
+    assert any_store.states([key]) == {key: state}
 
 
 @examples

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from forecaster.models.wallclock import filled, middle
+from forecaster.models.rows import medians, on_a_ring
 from forecaster.series import Floats
 
 
@@ -12,7 +12,7 @@ def complete(days: Floats, season: int) -> Floats:
     That moves neither level nor season much. A slot of the first season takes the middle of its time of day over that season's days, or
     of all that was measured where that time of day never was.
     """
-    usual = np.nan_to_num(filled(middle(days[:season])), nan=float(np.nanmedian(days)))
+    usual = np.nan_to_num(on_a_ring(medians(days[None, :season]))[0], nan=float(np.nanmedian(days)))
     whole = days.copy()
     for day, row in enumerate(whole):
         np.copyto(row, whole[day - season] if day >= season else usual, where=np.isnan(row))

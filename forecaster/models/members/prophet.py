@@ -24,8 +24,8 @@ class Prophet:
     does not steer the optimiser. Each fit runs in a child process of its own.
 
     Reference: Taylor and Letham 2018, Forecasting at scale. Cost: 0.12 CPU-s a series of 28 days,
-    half of it in the child process. Off by default: as a member of the ensemble it adds 1 % or less, and with its smooth week it was
-    twice as wrong on taxis as last week's load. Worth switching on to compare with it, and for a young series that is still growing.
+    half of it in the child process. Off by default: as a member of the ensemble it adds 1 % or less. Its error was 0.90 of last week's
+    load's over eight real traces, with its smooth week 2.4 on taxis. Worth switching on to compare with it.
     """
 
     name = "prophet"

@@ -18,9 +18,9 @@ class UnobservedComponents:
     off first: inside of the filter it costs five times as much and its error is a quarter higher, since the filter can carry few waves.
     The optimiser has 20 steps; where it has not converged by then its path is still one.
 
-    Reference: Harvey 1989, Forecasting, structural time series models and the Kalman filter; statsmodels.tsa.statespace. Cost: 0.04
-    CPU-s a series of 28 days, 15 times Holt-Winters. Off by default for its cost alone. Worth switching on for fleets of some hundred
-    series: on eight real traces it was the best of its kind, most of all where levels drift from day to day and on young series.
+    Reference: Harvey 1989, Forecasting, structural time series models and the Kalman filter; statsmodels.tsa.statespace. Cost: 0.03
+    CPU-s a series of 28 days, ten times Holt-Winters. Off by default for that. Worth switching on for fleets of some hundred series
+    whose level drifts: its error was 0.77 of last week's load's over eight real traces, where Holt-Winters had 0.80.
     """
 
     name = "unobserved_components"

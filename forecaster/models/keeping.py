@@ -1,0 +1,154 @@
+"""Bringing what is kept up to date: one row a day, drawn as it would have been drawn at that day's midnight, and scored once it is over."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forecaster.calendar import Calendar
+from forecaster.forecast import SCORED_LEVELS
+from forecaster.models.calibration import SIGMA, Spread, adapted, day_weights, sigmas, spread
+from forecaster.models.drawing import drawn
+from forecaster.models.kept import DAYS, DRIFT, FIRST_LEVEL, NAIVE_PINBALL, PENDING, PINBALL, Kept
+from forecaster.models.past import Member, Past
+from forecaster.models.rows import coarse
+from forecaster.models.scoring import covered, drift, member_losses, naive_quantiles, pinball
+from forecaster.models.weights import weights
+from forecaster.series import Floats
+
+FIRST_DAYS = 14
+"""So many days are drawn afterwards for a series of which nothing is kept yet."""
+_POOLED_FROM, _POOLED_DAYS = 5, 7.0  # so many series with a week of errors let young ones borrow the size of theirs
+_THURSDAY, _SATURDAY, _WEEK = 3, 5, 7
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Circle:
+    """Who speaks, on which days it is asked, and what came: all that rows are drawn and judged by.
+
+    members, priors: in one order. midnight: the past at the last local midnight. actual: loads of local days (series, DAYS, slots), row 0
+    is today, NaN = not measured. history_days: days since the first measured slot at that midnight, (series,). levels: increasing.
+    """
+
+    members: tuple[Member, ...]
+    priors: Floats
+    midnight: Past
+    actual: Floats = field(repr=False)
+    history_days: Floats = field(repr=False)
+    levels: Floats
+    calendar: Calendar
+
+    @property
+    def offset(self) -> Floats:
+        """What each series adds before the logarithm."""
+        return self.midnight.offset
+
+    def losses(self, kept: Kept) -> Floats:
+        """Those of each member on each kept day, (series, DAYS, members)."""
+        return member_losses(kept.members, self.actual)
+
+    def errors(self, kept: Kept) -> Floats:
+        """The log errors of the kept medians, (series, DAYS, slots)."""
+        offset = self.offset[:, None, None]
+        return np.log((self.actual + offset) / (kept.median + offset))
+
+    def day_weights(self, first: int, *, weekend: bool) -> Floats:
+        """The weights of the kept days from row `first` on for a day of that kind."""
+        rows = np.arange(first, DAYS)
+        return day_weights(self.history_days[:, None] - rows, self.weekends(rows) == weekend)
+
+    def weekends(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each row, counted back from today, is a Saturday or Sunday; negative ones lie ahead."""
+        today = int(self.midnight.clock.days(np.zeros(1, dtype=np.int64))[0])
+        found: NDArray[np.bool_] = (today - rows + _THURSDAY) % _WEEK >= _SATURDAY
+        return found
+
+    def spread(self, errors: Floats, weights_: Floats, steps: Floats) -> Spread:
+        """What errors of any kind say of days to come."""
+        return spread(errors, weights_, self.levels, self.prior_sigma(errors, weights_), steps)
+
+    def prior_sigma(self, errors: Floats, weights_: Floats) -> Floats:
+        """The size of errors where a series knows none yet: that of the chunk's older series where there are enough of them."""
+        known = sigmas(errors, weights_)
+        old = known[(self.history_days >= _POOLED_DAYS) & (known > 0)]
+        size = float(np.exp(np.mean(np.log(old)))) if old.size >= _POOLED_FROM else SIGMA
+        return np.where(self.history_days >= _POOLED_DAYS, SIGMA, size)
+
+
+def bring_up_to_date(kept: Kept, circle: Circle, minimum_days: float) -> None:
+    """Draw the rows that are missing, the oldest first, and score those whose day is over. Writes to the arrays of `kept`."""
+    _settle(kept, circle)
+    for day in range(FIRST_DAYS - 1, -1, -1):
+        missing = np.flatnonzero(~kept.drawn[:, day] & (circle.history_days - day >= minimum_days))
+        if missing.size:
+            _draw(kept, circle, missing, day)
+
+
+def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int) -> None:
+    """The row of one day for some series, by weights and errors of the days before it."""
+    part = only(circle, rows)
+    then = part.midnight.earlier(day)
+    paths = drawn(circle.members, then, then.clock.per_day, circle.calendar).paths
+    older = day + 1
+    shares = weights(
+        member_losses(kept.members[rows, older:, : len(circle.members)], part.actual[:, older:]), ~np.isnan(paths[:, :, 0]), circle.priors
+    )
+    median = np.einsum("sm,smp->sp", shares, np.nan_to_num(paths))
+    offset = part.offset[:, None]
+    errors = np.log((part.actual[:, older:] + offset[..., None]) / (kept.median[rows, older:] + offset[..., None]))
+    weekend = bool(part.weekends(np.array([day]))[0])
+    found = part.spread(errors, part.day_weights(older, weekend=weekend), kept.steps[rows])
+    slots = np.arange(then.clock.per_day)
+    quantiles = np.exp(median[:, None] + found.quantiles(slots, np.ones(slots.size, dtype=np.int64))) - offset[..., None]
+    kept.median[rows, day] = np.maximum(np.exp(median) - offset, 0.0)
+    kept.median[rows[shares.sum(axis=1) == 0], day] = np.nan
+    kept.members[rows, day, : len(circle.members)] = coarse(np.maximum(np.exp(paths) - offset[..., None], 0.0), kept.form.parts)
+    issued = np.maximum.accumulate(np.maximum(quantiles, 0.0), axis=1)
+    if day:
+        _score(kept, part, rows, day, issued)
+    if day < PENDING:
+        kept.quantiles[rows, day] = issued
+
+
+def _settle(kept: Kept, circle: Circle) -> None:
+    """Score the days that are over and whose quantiles still wait."""
+    for day in range(PENDING - 1, 0, -1):
+        waiting = np.flatnonzero(~np.isnan(kept.quantiles[:, day, 0, 0]) & np.isnan(kept.scores[:, day, PINBALL]))
+        if waiting.size:
+            _score(kept, only(circle, waiting), waiting, day, kept.quantiles[waiting, day])
+
+
+def _score(kept: Kept, part: Circle, rows: NDArray[np.intp], day: int, quantiles: Floats) -> None:
+    """What came against what was said, and the adaptive step that follows from it."""
+    actual, scored = part.actual[:, day], np.array(SCORED_LEVELS)
+    naive = naive_quantiles(part.actual, day, part.offset)
+    both = np.where(np.isnan(naive[:, 0]), np.nan, actual)
+    ours = _at(quantiles, part.levels, scored)
+    shares = covered(quantiles, actual)
+    kept.scores[rows, day, PINBALL] = pinball(ours, both, scored)
+    kept.scores[rows, day, NAIVE_PINBALL] = pinball(naive, both, scored)
+    kept.scores[rows, day, DRIFT] = drift(kept.median[rows, day], actual, part.offset)
+    kept.scores[rows, day, FIRST_LEVEL:] = shares
+    kept.steps[rows] = adapted(kept.steps[rows], shares, part.levels)
+
+
+def _at(quantiles: Floats, levels: Floats, wanted: Floats) -> Floats:
+    """Quantiles at other levels, linear between the stated ones: (series, levels, slots) -> (series, wanted, slots)."""
+    place = np.interp(wanted, levels, np.arange(levels.size))
+    low, high = np.floor(place).astype(np.intp), np.ceil(place).astype(np.intp)
+    share = (place - low)[:, None]
+    between: Floats = quantiles[:, low] * (1 - share) + quantiles[:, high] * share
+    return between
+
+
+def only(circle: Circle, rows: NDArray[np.intp]) -> Circle:
+    """The same for some series."""
+    return Circle(
+        members=circle.members,
+        priors=circle.priors,
+        midnight=circle.midnight.only(rows),
+        actual=circle.actual[rows],
+        history_days=circle.history_days[rows],
+        levels=circle.levels,
+        calendar=circle.calendar,
+    )

@@ -1,0 +1,131 @@
+"""What earlier forecasts of a series said, so that weights and calibration are learned from them and nothing is ever fitted again.
+
+One row a local day, drawn at its midnight: the median path, what each member had said by half hours, and, until the day has ended, the
+quantiles that were issued for it. Then only its scores stay.
+"""
+
+import json
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from forecaster.forecast import State
+from forecaster.series import Floats
+
+DAYS = 28
+"""Rows that are kept: what lies further back says little of tomorrow."""
+PENDING = 3
+"""Newest rows whose quantiles are kept: a forecaster that was down for a night still scores what it had said."""
+PINBALL, NAIVE_PINBALL, DRIFT, FIRST_LEVEL = 0, 1, 2, 3
+"""Columns of `scores`: mean pinball over SCORED_LEVELS, the naive one's, the mean log error, then the share covered at each level."""
+VERSION = 1
+_MODEL = "ensemble"
+_ARRAYS = ("median", "members", "quantiles", "scores", "steps")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """What rows of one kind look like: those of another kind are of no use. Levels are quantiles; slots and parts are of a day."""
+
+    step_s: int
+    zone: str
+    members: tuple[str, ...]
+    levels: tuple[float, ...]
+    per_day: int
+    parts: int
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each array of one series."""
+        return {
+            "median": (DAYS, self.per_day),
+            "members": (DAYS, len(self.members), self.parts),
+            "quantiles": (PENDING, len(self.levels), self.per_day),
+            "scores": (DAYS, FIRST_LEVEL + len(self.levels)),
+            "steps": (len(self.levels),),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Kept:
+    """The rows of a chunk: row k is of the local day `today` - k, NaN = there is none. The arrays are its own and are written to.
+
+    Shapes behind the series: median (DAYS, per_day), members (DAYS, members, parts) and quantiles (PENDING, levels, per_day) of loads;
+    scores (DAYS, 3 + levels); steps (levels), by how much the adaptive step has moved each level.
+    """
+
+    form: Form
+    today: int
+    median: Floats = field(repr=False)
+    members: Floats = field(repr=False)
+    quantiles: Floats = field(repr=False)
+    scores: Floats = field(repr=False)
+    steps: Floats = field(repr=False)
+
+    @property
+    def drawn(self) -> NDArray[np.bool_]:
+        """Which rows there are, (series, DAYS)."""
+        return np.asarray(~np.isnan(self.median).all(axis=2))
+
+    def states(self) -> tuple[State, ...]:
+        """One state a series, about 20 kB each at 5 minutes."""
+        head = asdict(self.form) | {"today": self.today}
+        return tuple(State(model=_MODEL, version=VERSION, payload=self._payload(row, head)) for row in range(len(self.median)))
+
+    def _payload(self, row: int, head: dict[str, object]) -> bytes:
+        largest = [float(np.nanmax(array[row], initial=0.0)) for array in (self.median, self.members, self.quantiles)]
+        scale = max(largest) or 1.0
+        raw = []
+        for name in _ARRAYS:
+            array = getattr(self, name)[row]
+            raw.append(array.astype("<f4").tobytes() if name in {"scores", "steps"} else (array / scale).astype("<f2").tobytes())
+        text = json.dumps(head | {"scale": scale}, separators=(",", ":")).encode()
+        return len(text).to_bytes(4, "little") + text + zlib.compress(b"".join(raw), 1)
+
+
+def recalled(states: Sequence[State | None], form: Form, today: int) -> Kept:
+    """The rows of a chunk from its states, moved on to `today`; a state of another form or version, or of a later day, is as none."""
+    arrays = {name: np.full((len(states), *shape), np.nan) for name, shape in form.shapes().items()}
+    arrays["steps"][:] = 0.0
+    for row, state in enumerate(states):
+        read = _read(state, form)
+        if read is None:
+            continue
+        kept_today, kept = read
+        gone = today - kept_today
+        if gone < 0:
+            continue
+        arrays["steps"][row] = kept["steps"]
+        for name in ("median", "members", "quantiles", "scores"):
+            size = arrays[name].shape[1]
+            if gone < size:
+                arrays[name][row, gone:] = kept[name][: size - gone]
+    return Kept(form=form, today=today, **arrays)
+
+
+def _read(state: State | None, form: Form) -> tuple[int, dict[str, Floats]] | None:
+    """The day and the arrays of a state; None where it is none of ours, of another form, or cannot be read."""
+    if state is None or (state.model, state.version) != (_MODEL, VERSION):
+        return None
+    size = int.from_bytes(state.payload[:4], "little")
+    try:
+        head = json.loads(state.payload[4 : 4 + size])
+        raw = zlib.decompress(state.payload[4 + size :])
+        today, scale = int(head.pop("today")), float(head.pop("scale"))
+        of = Form(**head | {"members": tuple(head["members"]), "levels": tuple(head["levels"])})
+    except (ValueError, KeyError, TypeError, zlib.error):
+        return None  # bytes of another making cost a few hindcasts, no forecast
+    return (today, _arrays(raw, form, scale)) if of == form else None
+
+
+def _arrays(raw: bytes, form: Form, scale: float) -> dict[str, Floats]:
+    at, arrays = 0, {}
+    for name, shape in form.shapes().items():
+        kind = np.dtype("<f4" if name in {"scores", "steps"} else "<f2")
+        count = int(np.prod(shape))
+        array = np.frombuffer(raw, kind, count, at).astype(np.float64).reshape(shape)
+        arrays[name] = array if name in {"scores", "steps"} else array * scale
+        at += count * kind.itemsize
+    return arrays
