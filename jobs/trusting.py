@@ -5,16 +5,20 @@ from datetime import datetime, timedelta
 
 from forecaster.cycle import cycle_ratio
 from forecaster.errors import ForecasterError
+from forecaster.event_effects import ordinary
 from forecaster.forecast import Forecast, Horizon, Issued, Request
 from forecaster.history import prepare
+from forecaster.marks import marks_in_force
 from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
 from forecaster.series import LOAD_SIGNALS, Series, Signal, Window, panel_of
 from forecaster.trust import Trust, Verdict, base_forecast, is_wide, reactive, trust
 from forecaster.units import HOUR_S, floor_to
 from jobs.draft import Draft
+from jobs.events import known_events
 from jobs.failure import Failure, failure
 from jobs.fleet import Fleet
+from jobs.route import route
 from jobs.standing import plans_near
 
 
@@ -76,8 +80,9 @@ def _history(fleet: Fleet, draft: Draft, forecast: Forecast) -> Series:
     if fetched is not None:
         return fetched
     start = floor_to(forecast.start - timedelta(seconds=fleet.history_s), forecast.step_s)
-    kept = fleet.store.history(draft.name, forecast.signal, Window(start=start, end=forecast.start), forecast.step_s)
-    return prepare(kept, forecast.start, fleet.history_s)
+    kept = route(fleet.store, draft.member.lineage, forecast.signal, Window(start=start, end=forecast.start), forecast.step_s)
+    marks = marks_in_force([mark for mark in kept.marks if mark.at <= forecast.issued_at])
+    return ordinary(prepare(kept.series, forecast.start, fleet.history_s, marks), draft.name, known_events(fleet, forecast.issued_at))
 
 
 def _last_verdicts(fleet: Fleet, draft: Draft, now: datetime) -> dict[Signal, Verdict]:
