@@ -17,7 +17,7 @@ class StatsForecast:
     The weekly season joins at two weeks of history. An unmeasured slot repeats the season before it, since MSTL takes no gaps.
 
     Reference: Bandara, Hyndman and Bergmeir 2021, MSTL; Nixtla's statsforecast, the extra `statsforecast`, which needs pandas before 3.
-    Cost: 0.13 CPU-s a series of 28 days, as much as Prophet. Off by default since it brings 50 MB and an older pandas. Worth switching
+    Cost: 0.13 CPU-s a series of 28 days, as much as Prophet. Off by default since it brings 190 MB and an older pandas. Worth switching
     on where that does not matter, most of all for loads that grow or jump: its error was 0.75 of last week's load's over eight real traces.
     """
 
