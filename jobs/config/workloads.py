@@ -108,7 +108,8 @@ class WorkloadSection(BaseModel):
 
     model_config = SECTION
     name: Name
-    """Unique in the fleet. Plans and approvals are kept under it, and history, which a new name goes on with where it `continues` an older one. No default."""
+    """Unique in the fleet. History, plans and approvals are kept under it: a new name begins anew, unless it `continues` an
+    older one. No default."""
     continues: Annotated[tuple[ContinuesSection, ...], _OneOrMore()] = ()
     """Which older names its traffic had, after a rename, a canary or blue/green; several add up until its own first request, and its own
     samples win from then on. Default: none."""
