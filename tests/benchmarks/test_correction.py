@@ -41,6 +41,6 @@ def test_days_that_only_teach_and_buckets_that_were_not_measured_do_not_count() 
     load = np.full(2 * PER_DAY, 130.0)
     odd = load.copy()
     odd[: PER_DAY - 12] = 900.0
-    odd[PER_DAY + 30] = np.nan
+    odd[-1] = np.nan
     assert rolled(odd, ALL_OF_IT).cut(600) == pytest.approx(1)
     assert rolled(np.full(2 * PER_DAY, np.nan), ALL_OF_IT).cut(600) is None
