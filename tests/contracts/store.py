@@ -18,6 +18,7 @@ from forecaster.marks import Mark, MarkKind
 from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal, Window
+from forecaster.trust import Trust, Verdict
 from forecaster.units import DAY_S, HOUR_S
 from forecaster.workload import Mode
 
@@ -263,6 +264,20 @@ def many_demands(draw: st.DrawFn) -> Demand:
     )
 
 
+trusts = st.builds(
+    Trust,
+    signal=st.sampled_from(LOAD_SIGNALS),
+    verdict=st.sampled_from(Verdict),
+    score=st.none() | st.floats(0, 1),
+    pinball_ratio=st.none() | loads,
+    coverage=st.none() | st.floats(0, 1),
+    drift_log=st.none() | st.floats(-9, 9),
+    sentence=st.text(max_size=30),
+    cycle_ratio=st.none() | st.floats(-9, 1),
+    reason=st.none() | reasons,
+)
+
+
 @st.composite
 def many_plans(draw: st.DrawFn) -> Plan:
     edges = [draw(instants)]
@@ -278,6 +293,7 @@ def many_plans(draw: st.DrawFn) -> Plan:
         demand=draw(st.none() | many_demands()),
         reasons=tuple(draw(st.lists(reasons, max_size=2))),
         held=draw(st.booleans()),
+        trusts=tuple(draw(st.lists(trusts, max_size=2))),
     )
 
 
