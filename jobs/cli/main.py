@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, demo, line, marks, rulings, setup, views
+from jobs.cli import backtest, calendar, demo, line, marks, rulings, setup, views
 from jobs.cli.groups import ShowsByDefault
 from jobs.cli.options import FAILED, USAGE
 
@@ -52,6 +52,12 @@ override = typer.Typer(help="Set or clear a person's floor for a workload.", no_
 override.command("set")(rulings.override_set)
 override.command("clear")(rulings.override_clear)
 app.add_typer(override, name="override")
+dates = typer.Typer(help="Holidays and events: list, enter or take back.", no_args_is_help=True, rich_markup_mode=None)
+dates.command("list")(calendar.list_)
+dates.command("add")(calendar.add)
+dates.command("remove")(calendar.remove)
+dates.command("import")(calendar.import_)
+app.add_typer(dates, name="calendar")
 app.command("pause")(rulings.pause)
 app.command("resume")(rulings.resume)
 app.command("release")(rulings.release)
@@ -67,6 +73,7 @@ history.command("unmark")(marks.unmark)
 app.add_typer(history, name="history")
 app.command("backtest")(backtest.backtest)
 app.command("migrate")(setup.migrate)
+app.command("prune")(setup.prune)
 
 
 def run() -> None:
