@@ -119,7 +119,7 @@ def news(found: Iterable[Mark], kept: Iterable[Mark], seen: Window, now: datetim
     """
     found = tuple(found)
     detected = marks_in_force(mark for mark in kept if mark.detected)
-    fresh = tuple(mark for mark in found if not any(_of_one(mark, old) and _much_the_same(mark.span, old.span) for old in detected))
+    fresh = tuple(mark for mark in found if not any(_of_one(mark, old) and _told(mark.span, old.span, seen) for old in detected))
     gone = tuple(
         replace(old, unmark=True, at=now, detail="no longer found")
         for old in detected
@@ -133,8 +133,9 @@ def _stays(mark: Mark, old: Mark, fresh: tuple[Mark, ...]) -> bool:
     return _covers(mark.span, old.span) or (mark not in fresh and _overlap(mark.span, old.span))
 
 
-def _much_the_same(span: Window, old: Window) -> bool:
-    return _covers(old, span) and old.length_s <= _SAME_RATIO * span.length_s
+def _told(span: Window, old: Window, seen: Window) -> bool:
+    """Whether an old mark says it already: much the same, or larger where detection can no longer judge it."""
+    return _covers(old, span) and (old.length_s <= _SAME_RATIO * span.length_s or not _covers(seen, old))
 
 
 def _outside(mark: Mark, spoken: Iterable[Mark]) -> list[Mark]:

@@ -44,6 +44,8 @@ def _explained(mark: Mark, measured: Series) -> bool:
 
 def _seen(series: Series) -> Window:
     """Where detection sees as much as when it last looked: not in the first week of a span that has moved on within a longer history."""
-    moves = not np.isnan(series.mean[0])
-    start = series.start + timedelta(seconds=WEEK_S) if moves else series.start
+    measured = np.flatnonzero(~np.isnan(series.mean))
+    first = series.start + timedelta(seconds=int(measured[0]) * series.step_s) if measured.size else series.start
+    young = first - series.start > timedelta(seconds=WEEK_S)
+    start = first if young else series.start + timedelta(seconds=WEEK_S)
     return Window(start=min(start, series.end - timedelta(seconds=series.step_s)), end=series.end)

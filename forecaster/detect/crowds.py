@@ -11,7 +11,7 @@ from forecaster.units import DAY_S, HOUR_S
 
 _RATIO = 1.6  # over any other day
 _ABOVE_USUAL = 2.0
-_BREAK_S = HOUR_S
+_BREAK_S, _ONE_EVENT_S = HOUR_S, 6 * HOUR_S
 _MOST_S = 2 * DAY_S  # what lasts longer is a level
 _QUIET_S = 26 * HOUR_S  # until then it may come again tomorrow at the same time
 _ENOUGH_DAYS, _SURE_DAYS, _WEEK = 8, 15, 7
@@ -28,23 +28,27 @@ def crowds(grid: Grid) -> Iterator[Mark]:
     days = [day for day, _ in found]
     if not found or days[-1] - days[0] != len(days) - 1 or not _compared(grid, days):
         return
-    first, stop = days[0] * grid.per_day, (days[-1] + 1) * grid.per_day
-    around = slice(max(0, first - grid.buckets(_MOST_S)), min(grid.flat.size, stop + grid.buckets(_MOST_S)))
-    load, usual = grid.flat[around], grid.usual_load(around.start, around.stop)
-    limits = np.full(load.size, np.inf)
+    last = int(np.flatnonzero(~np.isnan(grid.flat))[-1]) + 1
+    for start, stop, times in _events(grid, found):
+        if (last - stop) * grid.step_s >= _QUIET_S and (stop - start) * grid.step_s <= _MOST_S:
+            yield grid.mark(MarkKind.FLASH_CROWD, start, stop, f"{times:.1f} times the most of any other day, once")
+
+
+def _events(grid: Grid, found: list[tuple[int, float]]) -> list[tuple[int, int, float]]:
+    """Each stretch far above the usual load that reaches beyond any other day, to the bucket, and how far; close ones are one event."""
+    margin = grid.buckets(_MOST_S)
+    first = max(0, found[0][0] * grid.per_day - margin)
+    stop = min(grid.flat.size, (found[-1][0] + 1) * grid.per_day + margin)
+    load, usual = np.nan_to_num(grid.flat[first:stop]), grid.usual_load(first, stop)
+    times = np.zeros(load.size)
     for day, limit in found:
-        limits[day * grid.per_day - around.start : (day + 1) * grid.per_day - around.start] = limit
-    above = bridged(np.nan_to_num(load) > _ABOVE_USUAL * usual, grid.buckets(_BREAK_S))
-    for start, end in runs(above):
-        here = load[start:end]
-        over = np.nan_to_num(here) > limits[start:end]
-        length_s = (end - start) * grid.step_s
-        ended = (_last_measured(grid) - around.start - end) * grid.step_s >= _QUIET_S
-        if over.any() and ended and length_s <= _MOST_S:
-            times = float(np.nanmax(here / np.where(np.isfinite(limits[start:end]), limits[start:end], np.inf)))
-            yield grid.mark(
-                MarkKind.FLASH_CROWD, around.start + start, around.start + end, f"{times:.1f} times the most of any other day, once"
-            )
+        inside = slice(day * grid.per_day - first, (day + 1) * grid.per_day - first)
+        times[inside] = load[inside] / limit
+    crowded = np.zeros(load.size, dtype=bool)
+    for a, b in runs(bridged(load > _ABOVE_USUAL * usual, grid.buckets(_BREAK_S))):
+        crowded[a:b] = times[a:b].max() > 1
+    whole = runs(bridged(crowded, grid.buckets(_ONE_EVENT_S)))
+    return [(first + a, first + b, float(times[a:b].max())) for a, b in whole]
 
 
 def _compared(grid: Grid, days: list[int]) -> bool:
@@ -53,7 +57,3 @@ def _compared(grid: Grid, days: list[int]) -> bool:
         return True
     weeks = [day + step for day in days for step in (-_WEEK, _WEEK) if 0 <= day + step < len(grid.level)]
     return any(not np.isnan(grid.level[day]) for day in weeks if day not in days)
-
-
-def _last_measured(grid: Grid) -> int:
-    return int(np.flatnonzero(~np.isnan(grid.flat))[-1]) + 1

@@ -14,6 +14,7 @@ from forecaster.units import DAY_S, HOUR_S, epoch_s, from_epoch_s
 
 _WEEK = 7
 _LEAST_RATIO = 1e-3  # of the mean load: what is smaller counts as this much in logarithms
+_LEAST = 1e-9  # nobody measures less of anything, and numbers near the smallest float are no numbers
 _ENOUGH = 3  # days or weeks before their median says what is usual
 Flags = NDArray[np.bool_]
 
@@ -105,7 +106,7 @@ def grid_of(series: Series, now: datetime) -> Grid | None:
     load[lead : lead + len(known)] = known.mean
     per_block = next(k for k in range(1, per_day + 1) if per_day % k == 0 and k * step_s >= min(HOUR_S, DAY_S))
     blocks = block_means(load, per_block).reshape(-1, per_day // per_block)
-    logs = np.log(np.maximum(blocks, _LEAST_RATIO * _mean(blocks)))
+    logs = np.log(np.maximum(blocks, max(_LEAST_RATIO * _mean(blocks), _LEAST)))
     level = np.where(np.count_nonzero(~np.isnan(logs), axis=1) * 2 >= logs.shape[1], medians(logs.T), np.nan)
     base = _base(level)
     return Grid(

@@ -113,6 +113,7 @@ def test_what_is_no_longer_found_is_taken_back_once() -> None:
 
 def test_what_lies_beyond_what_detection_sees_stays() -> None:
     assert news([], [mark(1, 3)], hours(2, 24), MONDAY + 5 * HOUR) == ()
+    assert news([mark(1, 2, at=5)], [mark(1, 4)], hours(2, 24), MONDAY + 5 * HOUR) == ()
 
 
 def test_what_a_person_said_is_nothing_that_detection_takes_back() -> None:
