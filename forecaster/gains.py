@@ -159,10 +159,16 @@ class _Sample:
         """Sums over each day of S S, S G, G G, S y, G y and y y, y being the bucket so many after each instant; (6, series, days)."""
         spans, place = divmod(steps, len(self.later))
         ahead = slice(spans, spans + self.known[0].size)
-        known = self.known * self.measured[place][:, ahead].reshape(self.known.shape)
-        later = self.later[place][:, ahead].reshape(known.shape) * known
-        short, long = self.short * known, self.long * known
-        pairs = ((short, short), (short, long), (long, long), (short, later), (long, later), (later, later))
+        measured, later = (of[place][:, ahead].reshape(self.known.shape) for of in (self.measured, self.later))
+        short, long = self.short * measured, self.long * measured  # one factor of a product need be 0 where either is unknown
+        pairs = (
+            (short, self.short),
+            (short, self.long),
+            (long, self.long),
+            (self.short, later),
+            (self.long, later),
+            (self.known * later, later),
+        )
         return np.stack([np.einsum("sdi,sdi->sd", a, b) for a, b in pairs])
 
 
@@ -184,7 +190,8 @@ def _sampled(residuals: Floats, leads_s: tuple[int, ...], step_s: int) -> _Sampl
     stride = gcd(per_day, max(1, SHORT_S // step_s))
     days = max(1, -(-residuals.shape[1] // per_day))
     pads = (0, 0), (days * per_day - residuals.shape[1], (1 + leads_s[-1] // step_s // stride) * stride)
-    cut = np.pad(residuals, pads, constant_values=np.nan).reshape(len(residuals), -1, stride).transpose(2, 0, 1)
+    spans = np.pad(residuals, pads, constant_values=np.nan).reshape(len(residuals), -1, stride)
+    cut = np.ascontiguousarray(spans.transpose(2, 0, 1))  # a lead later is then a slice, not one bucket in three
     measured = np.isfinite(cut)
     first = np.take_along_axis(cut, measured.argmax(axis=0)[None], axis=0)[0]
     most = _most(np.where(measured.any(axis=0), np.abs(first), np.nan))
