@@ -38,9 +38,11 @@ Rate: TypeAlias = Callable[[Clock, np.random.Generator], Floats]
 
 def generated() -> tuple[Recording, ...]:
     """The twelve, at the midnights that have 28 days behind them."""
-    midnights = tuple(START + timedelta(days=day) for day in range(LONG_DAYS, _DAYS))
+    midnights = tuple(START + timedelta(days=day) for day in range(1, _DAYS))
+    early, scored = midnights[: LONG_DAYS - 1], midnights[LONG_DAYS - 1 :]
     return tuple(
-        Recording(name=f"generated: {name}", group=Group.GENERATED, series=series, origins=midnights) for name, series in loads(_DAYS)
+        Recording(name=f"generated: {name}", group=Group.GENERATED, series=series, origins=scored, warm_up=early)
+        for name, series in loads(_DAYS)
     )
 
 

@@ -31,7 +31,7 @@ class _Asked:
     def recording(self) -> Recording:
         """With that midnight alone."""
         whole = self.verdict.recording
-        return replace(whole, origins=whole.origins[self.row : self.row + 1])
+        return replace(whole, origins=whole.origins[self.row : self.row + 1], warm_up=())
 
 
 def members(found: Sequence[Verdict]) -> Table:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from connectors.sources.csv import read_trace
-from forecaster.backtest.origins import first_origin, origins
+from forecaster.backtest.origins import early_origins, first_origin, origins
 from forecaster.errors import TraceRejected
 from forecaster.series import Floats, Series
 from forecaster.trace import Trace
@@ -38,12 +38,16 @@ class Group(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Recording:
-    """One load on its forecast grid, and when it is forecast for 24 hours."""
+    """One load on its forecast grid, and when it is forecast for 24 hours.
+
+    warm_up: the midnights before the first origin. The backtest forecasts there too, and a model that remembers starts from them.
+    """
 
     name: str
     group: Group
     series: Series = field(repr=False)
     origins: tuple[datetime, ...] = field(repr=False)
+    warm_up: tuple[datetime, ...] = field(default=(), repr=False)
 
     @property
     def per_day(self) -> int:
@@ -77,7 +81,7 @@ def recorded(name: str, trace: Trace) -> Recording:
     series = trace.series()
     scored = origins(first_origin(trace, series), trace.end)
     group = Group.LONG if _history_days(series, scored[-1]) >= LONG_DAYS else Group.SHORT
-    return Recording(name=name, group=group, series=series, origins=scored)
+    return Recording(name=name, group=group, series=series, origins=scored, warm_up=early_origins(series, scored[0]))
 
 
 def fortnights(recording: Recording) -> tuple[Recording, ...]:
@@ -99,7 +103,7 @@ def fortnights(recording: Recording) -> tuple[Recording, ...]:
 
 def _fortnight(name: str, series: Series) -> Recording:
     trace = Trace(start=series.start, bucket_s=series.step_s, counts=series.mean)
-    return Recording(name=name, group=Group.CUT, series=series, origins=origins(first_origin(trace, series), series.end))
+    return replace(recorded(name, trace), group=Group.CUT, series=series)
 
 
 def _recorded(paths: list[Path]) -> Iterator[Recording]:

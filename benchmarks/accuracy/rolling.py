@@ -33,7 +33,7 @@ _BATCH = 20
 class Issued:
     """What a way said at each origin: quantiles (origins, levels, per_day), and of each day's peak (origins, levels).
 
-    cpu_s: of it all, of this process and those that it ran. peaks: empty where the way says nothing of them.
+    cpu_s: of it all, warming up included, of this process and those that it ran. peaks: empty where the way says nothing of them.
     """
 
     quantiles: Floats = field(repr=False)
@@ -48,7 +48,7 @@ def issue(recording: Recording, way: Way) -> Issued:
     if rival is not None:
         quantiles = np.stack([rival(recording.series.known_at(origin)) for origin in recording.origins])
         return Issued(quantiles=quantiles, peaks=np.empty((len(quantiles), 0)), cpu_s=cpu_s() - begun_s)
-    made = tuple(forecasts(recording.series, recording.origins, Settings(model=way)))
+    made = tuple(forecasts(recording.series, (*recording.warm_up, *recording.origins), Settings(model=way)))[-len(recording.origins) :]
     return Issued(
         quantiles=np.stack([[forecast.at_level(level) for level in SCORED_LEVELS] for forecast in made]),
         peaks=np.array([[peak.forecast.at_level(level) for level in SCORED_LEVELS] for peak in peaks_of(recording.series, made)]),

@@ -52,7 +52,7 @@ def judged(recording: Recording, issued: dict[Way, Issued]) -> Verdict:
         late_ratios={rival: ratio(actual, ours, issued[rival], late) for rival in RIVALS},
         coverage=coverage(actual, ours.quantiles),
         peaks=peaks(recording, ours),
-        cpu_s={way: said.cpu_s / len(recording.origins) for way, said in issued.items()},
+        cpu_s={way: said.cpu_s / _forecasts(recording, way) for way, said in issued.items()},
         issued=issued,
     )
 
@@ -62,3 +62,8 @@ def ratio(actual: Floats, ours: Issued, rival: Issued, origins: NDArray[np.bool_
     if np.isnan(actual[origins]).all():
         return np.nan
     return pinball(actual[origins], ours.quantiles[origins]) / pinball(actual[origins], rival.quantiles[origins])
+
+
+def _forecasts(recording: Recording, way: Way) -> int:
+    """How many a way has made: rivals remember nothing and need no warming up."""
+    return len(recording.origins) + (0 if way in RIVALS else len(recording.warm_up))
