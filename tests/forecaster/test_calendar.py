@@ -3,7 +3,7 @@ from itertools import pairwise
 
 import pytest
 
-from forecaster.calendar import Calendar, FloorWindow
+from forecaster.calendar import Calendar, FloorWindow, instant_of, zone_of
 from forecaster.series import Window
 
 ALL_DAYS = frozenset(range(7))
@@ -81,3 +81,76 @@ def test_a_leap_day_is_a_day_like_any_other() -> None:
 def test_an_unknown_zone_is_refused_by_name() -> None:
     with pytest.raises(ValueError, match="IANA time zone such as Europe/Paris or UTC, got 'Mars/Olympus'"):
         Calendar(zone="Mars/Olympus")
+
+
+# holidays
+
+
+def holidays(country: str | None, first: str, last: str, subdivision: str | None = None) -> dict[str, str]:
+    found = Calendar(country=country, subdivision=subdivision).holidays(date.fromisoformat(first), date.fromisoformat(last))
+    return {day.isoformat(): name for day, name in found.items()}
+
+
+def test_holidays_are_those_of_the_country_in_order_with_both_ends_included() -> None:
+    assert holidays("FR", "2026-05-08", "2026-05-25") == {
+        "2026-05-08": "Victory Day",
+        "2026-05-14": "Ascension Day",
+        "2026-05-25": "Pentecost Monday",
+    }
+
+
+def test_a_subdivision_adds_its_own_holidays() -> None:
+    assert "2026-01-06" not in holidays("DE", "2026-01-01", "2026-01-31")
+    assert "2026-01-06" in holidays("DE", "2026-01-01", "2026-01-31", "BY")
+
+
+def test_holidays_go_on_over_new_year_and_movable_ones_move() -> None:
+    assert list(holidays("US", "2026-11-20", "2027-01-01")) == ["2026-11-26", "2026-12-25", "2027-01-01"]
+    assert [next(iter(holidays("US", f"{year}-11-20", f"{year}-11-30"))) for year in (2025, 2026)] == ["2025-11-27", "2026-11-26"]
+
+
+def test_without_a_country_and_in_years_beyond_its_list_there_is_no_holiday() -> None:
+    assert holidays(None, "2026-01-01", "2026-12-31") == {}
+    assert holidays("CN", "1800-01-01", "1800-12-31") == {}
+
+
+def test_holidays_are_counted_as_local_days_since_1970() -> None:
+    new_year = Calendar(country="US").holiday_days(date(1971, 1, 1), date(1971, 1, 5))
+    assert new_year == {365}
+
+
+def test_calendars_with_other_holidays_are_other_calendars() -> None:
+    calendars = {Calendar(), Calendar(country="DE"), Calendar(country="DE", subdivision="BY"), Calendar(country="DE")}
+    assert len(calendars) == 3
+
+
+@pytest.mark.parametrize(
+    ("country", "subdivision", "sentence"),
+    [
+        ("de", None, "no holidays are known for country 'de'; did you mean DE?"),
+        ("Utopia", None, "no holidays are known for country 'Utopia'; write its ISO 3166 code"),
+        ("DE", "by", "country DE has no subdivision 'by'; did you mean BY?"),
+        ("DE", "ZZZ", "country DE has no subdivision 'ZZZ'; there is BB, BE, BW, BY"),
+        ("SG", "X", "country SG has no subdivision 'X'; it has none, so leave it out"),
+        (None, "BY", "subdivision 'BY' needs its country beside it"),
+    ],
+)
+def test_a_country_or_a_part_of_it_that_is_not_known_is_refused_with_the_nearest(
+    country: str | None, subdivision: str | None, sentence: str
+) -> None:
+    with pytest.raises(ValueError, match=r"holidays|subdivision") as refused:
+        Calendar(country=country, subdivision=subdivision)
+    assert str(refused.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("wall", "zone", "fold", "instant"),
+    [
+        ("2026-03-29T02:30:10", "Europe/Paris", 0, "2026-03-29T01:00:10"),
+        ("2026-10-25T02:30", "Europe/Paris", 0, "2026-10-25T00:30"),
+        ("2026-10-25T02:30", "Europe/Paris", 1, "2026-10-25T01:30"),
+        ("2026-06-01T12:00:30", "Asia/Kolkata", 0, "2026-06-01T06:30:30"),
+    ],
+)
+def test_l14_every_wall_time_has_its_instant(wall: str, zone: str, fold: int, instant: str) -> None:
+    assert instant_of(datetime.fromisoformat(wall), zone_of(zone), fold=fold) == utc(instant)

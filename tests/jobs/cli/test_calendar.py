@@ -3,14 +3,20 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from forecaster.errors import ConfigRejected, SourceRejected
 from forecaster.units import iso
+from jobs.cli.main import app
+from jobs.cli.session import session
+from jobs.cli.written_events import event_as_said, refuse_configured, removable
 from tests.jobs.cli.process import Ended, forecaster
 from tests.jobs.world import NOW, World
 
-FROM, UNTIL = "2026-03-03T09:00 Europe/Paris", "2026-03-03T18:00"
+FROM, UNTIL = "2026-03-02T13:00 Europe/Paris", "2026-03-02T18:00"
 Run = Callable[..., Ended]
 
 
@@ -26,13 +32,14 @@ def run(world: World) -> Run:
     path = str(world.path)
 
     def command(*arguments: str) -> Ended:
-        return forecaster(world.folder, *arguments, "--config", path, "--now", iso(NOW))
+        done = CliRunner().invoke(app, [*arguments, "--config", path, "--now", iso(NOW)], catch_exceptions=False)
+        return Ended(code=done.exit_code, out=done.stdout, err=done.stderr)
 
     return command
 
 
 def largest(run: Run, workload: str) -> int:
-    """The largest floor of tomorrow's noon in the plan that is made now."""
+    """The largest floor of the next 24 hours in the plan that is made now."""
     plan = json.loads(run("plan", "--json").out)
     return max(int(row["replicas"]) for row in plan if row["workload"] == workload)
 
@@ -80,62 +87,91 @@ def test_without_a_forecast_an_event_is_kept_and_the_remedy_is_told(run: Run) ->
         "forecaster: chat: there is no forecast to plan from; run `forecaster forecast` first",
         "forecaster: code: there is no forecast to plan from; run `forecaster forecast` first",
     ]
-    assert [row["name"] for row in listed(run)] == ["launch"]
+    assert listed(run)[0]["name"] == "launch"
 
 
 def test_the_list_has_events_by_when_they_are_next_and_the_holidays_of_the_coming_weeks(run: Run) -> None:
     run("calendar", "add", "launch", FROM, UNTIL, "--factor", "3", "--workload", "chat")
     run("calendar", "add", "over", "2026-01-03T09:00", "2026-01-03T18:00", "--factor", "3")
     found = listed(run)
-    assert [(row["kind"], row["name"], row["from"], row["workloads"]) for row in found] == [
-        ("event", "launch", "2026-03-03T08:00:00Z", "chat"),
-        ("holiday", "International Women's Day", "2026-03-07T23:00:00Z", "chat code"),
-        ("holiday", "Good Friday", "2026-04-02T22:00:00Z", "chat code"),
-        ("holiday", "Easter Monday", "2026-04-05T22:00:00Z", "chat code"),
-        ("event", "over", None, "all"),
+    assert [(row["kind"], row["from"], row["workloads"]) for row in found] == [
+        ("event", "2026-03-02T12:00:00Z", "chat"),
+        ("holiday", "2026-03-07T23:00:00Z", "chat code"),
+        ("holiday", "2026-04-02T22:00:00Z", "chat code"),
+        ("holiday", "2026-04-05T22:00:00Z", "chat code"),
+        ("event", None, "all"),
     ]
+    assert [row["name"] for row in found if row["kind"] == "event"] == ["launch", "over"]
+    assert (found[2]["name"], found[2]["said_by"]) == ("Good Friday", "DE-BE")
     table = run("calendar", "list", "--days", "7").out
-    assert "Tue 03 Mar 2026 09:00" in table
-    assert "International Women's Day" in table
+    assert "Mon 02 Mar 2026 13:00" in table
+    assert "Sun 08 Mar 2026" in table
     assert "Good Friday" not in table
     assert run("calendar", "list", "--output", "markdown").out.startswith("| kind | name |")
     assert run("calendar", "list", "--output", "csv").out.startswith("kind,name,from,until,zone,effect,workloads,said_by\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("said", "sentence"),
     [
-        (("launch", "noon", UNTIL, "--factor", "3"), "from: a time is written like 2026-12-01T09:00"),
-        (("launch", "2026-03-03T09:00 Europe/Pari", UNTIL, "--factor", "3"), "zone: must be an IANA time zone such as Europe/Paris or UTC"),
-        (("launch", FROM, "2026-03-03T18:00 UTC", "--factor", "3"), "FROM and UNTIL must be of one zone, got Europe/Paris and UTC"),
-        (("launch", FROM, "2026-03-03T08:00", "--factor", "3"), "until must come after from"),
-        (("launch", FROM, UNTIL), "give either factor, on the load of ordinary days, or load"),
-        (("launch", FROM, UNTIL, "--factor", "0"), "factor: must be above 0, got '0'"),
-        (("launch", FROM, UNTIL, "--factor", "3", "--workload", "chta"), "there is no workload 'chta'"),
-        (("launch", FROM, UNTIL, "--load", "rpm=5000"), "load needs the workloads that it is for"),
-        (("launch", FROM, UNTIL, "--factor", "3", "--every", "fortnight"), "every: must be day, week, month or year, got 'fortnight'"),
+        ({"start": "noon"}, "from: a time is written like 2026-12-01T09:00"),
+        ({"start": "2026-03-02T13:00 Europe/Pari"}, "zone: must be an IANA time zone such as Europe/Paris or UTC"),
+        ({"end": "2026-03-02T18:00 UTC"}, "FROM and UNTIL must be of one zone, got Europe/Paris and UTC"),
+        ({"end": "2026-03-02T12:00"}, "until must come after from"),
+        ({"effect": None}, "give either factor, on the load of ordinary days, or load"),
+        ({"effect": "0"}, "factor: must be above 0, got '0'"),
+        ({"effect": "rpm=5000"}, "load needs the workloads that it is for"),
+        ({"workloads": ["chta"]}, "there is no workload 'chta'"),
+        ({"every": "fortnight"}, "every: must be day, week, month or year, got 'fortnight'"),
+        ({"ramp": "30"}, "ramp_up: a duration is written like 90s, 10m, 1h30m or 7d, got '30'"),
     ],
 )
-def test_an_event_that_means_nothing_is_refused_and_not_kept(run: Run, arguments: tuple[str, ...], sentence: str) -> None:
-    done = run("calendar", "add", *arguments)
+def test_an_event_that_means_nothing_is_refused(world: World, said: dict[str, Any], sentence: str) -> None:
+    world.workload("chat")
+    event = {"name": "a", "start": FROM, "end": UNTIL, "effect": "3", "workloads": None, "ramp": None, "every": None, **said}
+    with session(world.path, iso(NOW)) as at, pytest.raises(ConfigRejected) as refused:
+        event_as_said(at, **event)
+    assert str(refused.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("start", "end", "zone"),
+    [
+        ("2026-03-02T13:00", "2026-03-02", "UTC"),
+        ("2026-03-02 13:00 Europe/Paris", "2026-03-02 18:00", "Europe/Paris"),
+        ("2026-03-02T13:00Z", "2026-03-02T18:00Z", "UTC"),
+        ("2026-03-02 Europe/Paris", "2026-03-03T18:00 Europe/Paris", "Europe/Paris"),
+    ],
+)
+def test_a_zone_stands_behind_the_time_and_without_one_it_is_utc(world: World, start: str, end: str, zone: str) -> None:
+    world.workload("chat")
+    with session(world.path, iso(NOW)) as at:
+        event = event_as_said(at, name="a", start=start, end=end, effect="x3", workloads=["chat"], ramp="1h", every="week")
+    assert (event.zone, event.factor, event.ramp_up_s, event.every) == (zone, 3.0, 3_600.0, "week")
+
+
+def test_a_refused_event_is_not_kept(world: World, run: Run) -> None:
+    done = forecaster(
+        world.folder, "calendar", "add", "launch", FROM, UNTIL, "--factor", "-3", "--config", str(world.path), "--now", iso(NOW)
+    )
     assert (done.code, done.out) == (2, "")
-    assert done.err.startswith(f"forecaster: {sentence}")
+    assert done.err.startswith("forecaster: factor: must be above 0")
+    assert [row for row in listed(run) if row["kind"] == "event"] == []
 
 
-def test_what_stands_in_the_configuration_is_changed_there(world: World, run: Run) -> None:
+def test_what_stands_in_the_configuration_is_changed_there(world: World) -> None:
+    world.workload("chat")
     world.config["events"] = [{"name": "launch", "from": "2026-03-03", "until": "2026-03-03", "factor": 2}]
-    path = world.path
-    for arguments in (("add", "launch", FROM, UNTIL, "--factor", "3"), ("remove", "launch")):
-        done = run("calendar", *arguments)
-        assert (done.code, done.err) == (
-            2,
-            f"forecaster: the event launch stands in {path}; change it there, or choose another name\n",
-        )
+    with session(world.path, iso(NOW)) as at:
+        for refused in (lambda: removable(at, "launch"), lambda: refuse_configured(at, at.fleet.events)):
+            with pytest.raises(ConfigRejected, match=r"the event launch stands in .+forecaster.yaml; change it there"):
+                refused()
 
 
-def test_what_was_never_entered_cannot_be_taken_back(run: Run) -> None:
-    done = run("calendar", "remove", "launch")
-    assert (done.code, done.err) == (2, "forecaster: there is no event 'launch'; there is: none\n")
+def test_what_was_never_entered_cannot_be_taken_back(world: World) -> None:
+    world.workload("chat")
+    with session(world.path, iso(NOW)) as at, pytest.raises(ConfigRejected, match="there is no event 'launch'; there is: none"):
+        removable(at, "launch")
 
 
 ICS = """BEGIN:VCALENDAR
@@ -181,12 +217,11 @@ def test_a_file_is_imported_whole_and_planned_with_at_once(world: World, run: Ru
 
 
 def test_a_file_with_a_bad_line_is_refused_with_its_line_and_nothing_is_imported(world: World, run: Run) -> None:
-    bad_csv = filed(world.folder, "bad.csv", "name,from,until,factor\ngood,2026-03-03,2026-03-03,2\nbad,2026-03-03,2026-03-03,-2\n")
-    bad_ics = filed(world.folder, "bad.ics", ICS.format(rule="FREQ=HOURLY"))
-    done = run("calendar", "import", bad_csv)
-    assert done.code == 1
-    assert done.err == f"forecaster: {bad_csv}:3: factor: must be above 0, got '-2'\n{bad_csv}: nothing of it was taken\n"
-    done = run("calendar", "import", bad_ics, "--factor", "2")
-    assert done.code == 1
-    assert done.err.startswith(f"forecaster: {bad_ics}:10: RRULE must have FREQ=DAILY, WEEKLY, MONTHLY or YEARLY")
+    bad = filed(world.folder, "bad.csv", "name,from,until,factor\ngood,2026-03-03,2026-03-03,2\nbad,2026-03-03,2026-03-03,-2\n")
+    done = forecaster(world.folder, "calendar", "import", bad, "--config", str(world.path), "--now", iso(NOW))
+    assert (done.code, done.out) == (1, "")
+    assert done.err == f"forecaster: {bad}:3: factor: must be above 0, got '-2'\n{bad}: nothing of it was taken\n"
+    bad = filed(world.folder, "bad.ics", ICS.format(rule="FREQ=HOURLY"))
+    with pytest.raises(SourceRejected, match=r"bad.ics:10: RRULE must have FREQ=DAILY, WEEKLY, MONTHLY or YEARLY"):
+        run("calendar", "import", bad, "--factor", "2")
     assert [row for row in listed(run) if row["kind"] == "event"] == []
