@@ -16,18 +16,17 @@ LIBRARIES = ("numpy", "pandas", "sqlalchemy", "statsmodels", "prophet", "lightgb
 
 
 def main() -> None:
-    """Print each figure as soon as it is there, then the tables behind them; all of it is Markdown."""
+    """Each figure as soon as it is there, then the tables behind them; what is printed is Markdown, for docs/benchmarks.md."""
     print(f"{SystemClock().now():%Y-%m-%d}; {_machine()}\n")
     print("| what | value | goal | |\n|---|---:|---:|---|")
     figures: list[Figure] = []
     tables: list[Table] = []
-    for benchmark in BENCHMARKS:
-        for found in benchmark():
-            if isinstance(found, Table):
-                tables.append(found)
-            else:
-                figures.append(found)
-                print(found.line, flush=True)
+    for found in (found for benchmark in BENCHMARKS for found in benchmark()):
+        if isinstance(found, Table):
+            tables.append(found)
+        else:
+            figures.append(found)
+            print(found.line, flush=True)
     for table in tables:
         print(f"\n{table}")
     path = Path("build/bench.json")
