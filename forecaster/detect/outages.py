@@ -17,7 +17,7 @@ _ENOUGH_DAYS = 5
 _MOST_S, _MOST_OPEN_S = 7 * DAY_S, 2 * DAY_S
 _STORM_S, _STORM_WITHIN_S, _STORM_BREAK_S, _STORM_LEAST_S = 12 * HOUR_S, HOUR_S, 30 * MINUTE_S, 15 * MINUTE_S
 _STORM_RATIO, _STORM_PEAK_RATIO = 1.3, 1.5
-_STORM_SIGMAS = 3.0
+_STORM_SIGMAS, _DOWN_SIGMAS = 3.0, 4.0
 
 
 def outages(grid: Grid) -> Iterator[Mark]:
@@ -34,24 +34,24 @@ def outages(grid: Grid) -> Iterator[Mark]:
     down = (of_time & (ratio < _NEAR_ZERO)).reshape(-1)
     if not down.any():
         return
+    down &= ratio.reshape(-1) < np.exp(-_DOWN_SIGMAS * _noise(grid))
     last = int(np.flatnonzero(~np.isnan(grid.flat))[-1]) + 1
-    for start, stop in runs(bridged(down, 1)):
+    for start, stop in runs(down):
         if stop - start < _LEAST_BLOCKS or not _abrupt(grid, ratio.reshape(-1), start, stop):
             continue
         first, end = _refined(grid, start * grid.per_block, min(stop * grid.per_block, last))
         length_s = (end - first) * grid.step_s
-        if length_s <= (_MOST_OPEN_S if end >= last else _MOST_S):
-            yield from _told(grid, first, end, last)
+        share = float(np.nanmean(grid.flat[first:end]) / np.nanmean(grid.usual_load(first, end)))
+        if share < _NEAR_ZERO and length_s <= (_MOST_OPEN_S if end >= last else _MOST_S):
+            yield from _told(grid, first, end, last, share)
 
 
-def _told(grid: Grid, first: int, end: int, last: int) -> Iterator[Mark]:
+def _told(grid: Grid, first: int, end: int, last: int, share: float) -> Iterator[Mark]:
     storm = _storm(grid, end)
     hours = (end - first) * grid.step_s / HOUR_S
-    here = grid.flat[first:end]
-    if not np.nanmax(here) and storm is None and end < last:
+    if not share and storm is None and end < last:
         yield grid.mark(MarkKind.CAPTURE_FAULT, first, end, f"exactly zero for {hours:.1f} h and as usual right after")
         return
-    share = float(np.nanmean(here) / np.nanmean(grid.usual_load(first, end)))
     yield grid.mark(MarkKind.OUTAGE, first, end, f"{share:.0%} of the usual load for {hours:.1f} h")
     if storm is not None:
         start, stop, times = storm
