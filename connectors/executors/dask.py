@@ -4,10 +4,11 @@ import logging
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from threading import Lock
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -22,8 +23,9 @@ if TYPE_CHECKING:
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 _CONNECT_S = 10
+_PATIENCE_S = 120  # clusters that grow with the work take minutes for their first worker
 _OWN_CLUSTER = {
-    "distributed.scheduler.allowed-failures": 1,
+    "distributed.scheduler.allowed-failures": 0,  # what kills a worker that is only just starting would end its supervision
     "distributed.scheduler.worker-saturation": 1.0,  # a worker that dies has one chunk, and takes no blameless one along
 }
 
@@ -51,8 +53,9 @@ class DaskConfig(BaseModel):
 class DaskExecutor:
     """A `forecaster.ports.Executor` on Dask, which is started or connected to with the first chunks. Safe for threads.
 
-    A chunk whose worker dies is tried again once, then raises ExecutorFailed. What we started ends with `close`; a cluster of the
-    user's goes on. Raises ConfigRejected when Dask is not installed, ExecutorFailed when the cluster cannot be reached.
+    A chunk whose worker dies is run once more, on a worker of its own, then raises ExecutorFailed; a cluster of the user's has its own
+    rule for that (`allowed-failures`), and goes on after `close`. Raises ConfigRejected when Dask is not installed, ExecutorFailed when
+    the cluster cannot be reached or is without workers.
     """
 
     def __init__(self, config: DaskConfig) -> None:
@@ -65,7 +68,7 @@ class DaskExecutor:
         """The results in order, as the port says."""
         client = self._open()
         workers = self._config.workers or max(1, sum(client.nthreads().values()))
-        return InOrder(partial(client.submit, attempt, function, pure=False), _result, chunks, CHUNKS_PER_WORKER * workers)
+        return InOrder(partial(_submit, client, function), partial(self._result, client), chunks, CHUNKS_PER_WORKER * workers)
 
     def close(self) -> None:
         """Leave the cluster, and end the one that we started."""
@@ -80,6 +83,60 @@ class DaskExecutor:
             if self._client is None:
                 self._client = _start(self._config, self._closing)
             return self._client
+
+    def _result(self, client: "Client", task: "_Task[Chunk, Result]") -> Result:
+        try:
+            outcome = _outcome(client, task)
+        except _Lost as lost:
+            if self._config.address is not None:
+                raise ExecutorFailed(str(lost)) from lost
+            outcome = _alone(task)
+        return outcome.unwrap()
+
+
+class _Lost(Exception):
+    """A chunk whose worker died, or whose cluster is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Task(Generic[Chunk, Result]):
+    """A chunk under way. It is kept to be run again."""
+
+    function: Callable[[Chunk], Result]
+    chunk: Chunk
+    future: "Future[Outcome[Result]]"
+
+
+def _submit(client: "Client", function: Callable[[Chunk], Result], chunk: Chunk) -> _Task[Chunk, Result]:
+    return _Task(function=function, chunk=chunk, future=client.submit(attempt, function, chunk, pure=False))
+
+
+def _outcome(client: "Client", task: _Task[Chunk, Result]) -> Outcome[Result]:
+    """What became of a chunk. Raises _Lost; a cluster that has no workers counts as lost when it still has none after a while."""
+    from distributed import KilledWorker  # noqa: PLC0415
+
+    while True:
+        try:
+            outcome: Outcome[Result] = task.future.result(timeout=_PATIENCE_S)
+        except TimeoutError as error:
+            if not client.nthreads():
+                raise _Lost(f"executor: the Dask cluster has no worker since {_PATIENCE_S} s; look at its log, and start some") from error
+        except (KilledWorker, CancelledError, OSError) as error:
+            cause = (str(error).strip().splitlines() or ["no reason was given"])[0]
+            ends = "look for memory that ran out, or a cluster that ended"
+            raise _Lost(f"executor: Dask lost a chunk ({type(error).__name__}: {cause}); {ends}") from error
+        else:
+            return outcome
+
+
+def _alone(task: _Task[Chunk, Result]) -> Outcome[Result]:
+    """The chunk on a cluster of its own."""
+    with ExitStack() as closing:
+        client = _start(DaskConfig(type="dask", workers=1), closing)
+        try:
+            return _outcome(client, _submit(client, task.function, task.chunk))
+        except _Lost as lost:
+            raise ExecutorFailed(str(lost)) from lost
 
 
 def _start(config: DaskConfig, closing: ExitStack) -> "Client":
@@ -114,16 +171,3 @@ def _connected(to: "str | LocalCluster", closing: ExitStack) -> "Client":
     client = Client(to, set_as_default=False, timeout=_CONNECT_S)
     closing.callback(client.close)
     return client
-
-
-def _result(task: "Future[Outcome[Result]]") -> Result:
-    from distributed import KilledWorker  # noqa: PLC0415
-
-    try:
-        outcome: Outcome[Result] = task.result()
-    except (KilledWorker, CancelledError, OSError) as error:
-        cause = (str(error).strip().splitlines() or ["no reason was given"])[0]
-        ends = "look for memory that ran out, or a cluster that ended"
-        msg = f"executor: Dask lost a chunk ({type(error).__name__}: {cause}); {ends}"
-        raise ExecutorFailed(msg) from error
-    return outcome.unwrap()

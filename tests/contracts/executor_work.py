@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 from connectors.executors.dask import DaskConfig
@@ -12,8 +13,12 @@ from connectors.executors.ray import RayConfig
 from connectors.executors.registry import OpenedExecutor, open_executor
 from connectors.executors.serial import SerialConfig
 from forecaster.calendar import Calendar
-from forecaster.series import panel_of
+from forecaster.forecast import STANDARD_LEVELS, Request
+from forecaster.models.catalogue import FALLBACK_MODEL
+from forecaster.series import Series, panel_of
 from jobs.chunks import Chunk
+from jobs.fleet import ModelChoice
+from jobs.forecast import forecast_panel
 from tests.traces import horizon, usual_rpm
 
 WORKERS = 2
@@ -111,9 +116,23 @@ def address_of_cluster(kind: str) -> str:
     return str(get_worker().scheduler.address)
 
 
+def chunk_of(series: dict[str, Series]) -> Chunk:
+    """Series of which nothing is kept, asked for a day in hours."""
+    request = Request(horizon=horizon(), levels=STANDARD_LEVELS, calendar=Calendar())
+    return Chunk(panel=panel_of(series), states=(None,) * len(series), request=request)
+
+
 def chunk_named(*names: str) -> Chunk:
-    one = usual_rpm(1)
-    return Chunk(panel=panel_of(dict.fromkeys(names, one)), horizon=horizon(), calendar=Calendar())
+    return chunk_of(dict.fromkeys(names, usual_rpm(1)))
+
+
+def real_chunks(n: int) -> list[Chunk]:
+    """Two series of three weeks each."""
+    return [chunk_of({"a": usual_rpm(21, seed=seed), "b": usual_rpm(21, seed=100 + seed)}) for seed in range(n)]
+
+
+REAL = partial(forecast_panel, main=ModelChoice(name="profile", members=(), watched=()), learned={}, fallback=FALLBACK_MODEL)
+"""What the jobs have done over chunks."""
 
 
 def deadly_for_b(chunk: Chunk) -> tuple[str, ...]:

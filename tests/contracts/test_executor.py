@@ -1,11 +1,9 @@
 """What every executor promises, wherever it runs: Ray and Dask are started for real, once."""
 
 import os
-import pickle
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from threading import Thread
 
@@ -13,14 +11,12 @@ import numpy as np
 import pytest
 
 from connectors.executors.registry import OpenedExecutor
-from forecaster.calendar import Calendar
 from forecaster.errors import ExecutorFailed, NotEnoughHistory
-from forecaster.forecast import Forecast
+from forecaster.forecast import Issued
 from forecaster.ports import Executor
-from jobs.chunks import Chunk, through
-from jobs.forecast import forecast_panel
+from jobs.chunks import through
 from tests.contracts import executor_work as work
-from tests.traces import horizon, panel, usual_rpm
+from tests.traces import MONDAY, usual_rpm
 
 AWAY = ["processes", "ray", "dask"]
 ROOT = Path(__file__).parents[2]
@@ -59,12 +55,14 @@ def counted(n: int, taken: list[int]) -> Iterator[int]:
         yield chunk
 
 
-def real_chunks(n: int) -> list[Chunk]:
-    """Two series of three weeks each."""
-    return [
-        Chunk(panel=panel(usual_rpm(21, seed=seed), usual_rpm(21, seed=100 + seed)), horizon=horizon(), calendar=Calendar())
-        for seed in range(n)
-    ]
+def bytes_of(issued: object) -> bytes:
+    """All that a forecast says, to the last bit, and what is kept of it."""
+    assert isinstance(issued, Issued)
+    forecast = issued.forecast
+    arrays = (forecast.values, forecast.window_max, *(peak.values for peak in forecast.daily_peaks))
+    said = (forecast.levels, forecast.coverage, forecast.notes, forecast.members, forecast.record, issued.state)
+    kept = b"" if issued.state is None else issued.state.payload
+    return b"".join(array.tobytes() for array in arrays) + repr(said).encode() + kept
 
 
 def run(*arguments: str) -> "subprocess.CompletedProcess[str]":
@@ -140,33 +138,32 @@ def test_a_worker_uses_one_thread(away: Executor) -> None:
 
 
 def test_a_chunk_of_series_is_forecast_to_the_same_byte_as_in_the_process_itself(executor: Executor) -> None:
-    function = partial(forecast_panel, main="profile", fallback="seasonal_naive")
-    chunks = real_chunks(3)
-    for found, wanted in zip(executor.map(function, chunks), map(function, chunks), strict=True):
-        assert pickle.dumps(found) == pickle.dumps(wanted)
+    chunks = work.real_chunks(3)
+    for found, wanted in zip(executor.map(work.REAL, chunks), map(work.REAL, chunks), strict=True):
+        assert [bytes_of(issued) for issued in found] == [bytes_of(issued) for issued in wanted]
 
 
 def test_arrays_that_travelled_are_read_only_and_equal(executor: Executor) -> None:
-    for (chunk,), sent in zip(executor.map(work.wrapped, real_chunks(2)), real_chunks(2), strict=True):
+    for (chunk,), sent in zip(executor.map(work.wrapped, work.real_chunks(2)), work.real_chunks(2), strict=True):
         assert not chunk.panel.mean.flags.writeable
         assert not chunk.panel.peak.flags.writeable
         np.testing.assert_array_equal(chunk.panel.mean, sent.panel.mean)
-    (forecast, _), *_ = executor.map(partial(forecast_panel, main="profile", fallback="seasonal_naive"), real_chunks(2))
-    assert isinstance(forecast, Forecast)
+    (issued, _), *_ = executor.map(work.REAL, work.real_chunks(2))
+    assert isinstance(issued, Issued)
+    forecast = issued.forecast
     assert not any(array.flags.writeable for array in (forecast.values, forecast.window_max, forecast.daily_peaks[0].values))
 
 
 def test_a_series_without_a_forecast_comes_back_with_its_reason(executor: Executor) -> None:
-    young = Chunk(panel=panel(usual_rpm(21).between(horizon().start, horizon().start)), horizon=horizon(), calendar=Calendar())
-    function = partial(forecast_panel, main="profile", fallback="seasonal_naive")
-    answers = list(through(executor, function, [*real_chunks(1), young]))
-    assert [name for name, _ in answers] == ["a", "b", "a"]
-    assert [type(answer) for _, answer in answers] == [Forecast, Forecast, NotEnoughHistory]
+    empty = work.chunk_of({"c": usual_rpm(21).between(MONDAY, MONDAY)})
+    answers = list(through(executor, work.REAL, [*work.real_chunks(1), empty]))
+    assert [name for (name, _), _ in answers] == ["a", "b", "c"]
+    assert [type(answer) for _, answer in answers] == [Issued, Issued, NotEnoughHistory]
 
 
 def test_a_lost_chunk_costs_its_own_series_only(away: Executor) -> None:
     answers = list(through(away, work.deadly_for_b, [work.chunk_named("a"), work.chunk_named("b", "c"), work.chunk_named("d")]))
-    assert [(name, type(answer)) for name, answer in answers] == [("a", str), ("b", ExecutorFailed), ("c", ExecutorFailed), ("d", str)]
+    assert [(name, type(answer)) for (name, _), answer in answers] == [("a", str), ("b", ExecutorFailed), ("c", ExecutorFailed), ("d", str)]
 
 
 def test_it_works_in_a_daemon_thread(executor: Executor) -> None:
