@@ -9,7 +9,7 @@
 score = skill x coverage x drift, each from 0 to 1:
 skill = 1.5 - pinball / naive pinball: 1 at half of the naive loss or less, 0.5 where both lose alike, 0 at half as much again;
 coverage: 1 where at least 90 % of the load lay at or below P95, 0 at 60 % and below, a line between;
-drift: 1 while the last days lay within a factor of 1.25 of the median, 0 from a factor of 2.5 on, a line in the logarithm between.
+drift: 1 while the last days lay within a factor of 1.5 of the median, 0 from a factor of 3 on, a line in the logarithm between.
 """
 
 import math
@@ -24,7 +24,7 @@ from forecaster.series import Series, Signal
 from forecaster.units import DAY_S, WEEK_S, check_not_negative
 
 _COVERED = (0.6, 0.9)
-_DRIFTED = (math.log(1.25), math.log(2.5))
+_DRIFTED = (math.log(1.5), math.log(3.0))
 _RETURN_MARGIN = 0.1
 """A forecast that was distrusted is trusted again this far above the gate, so that a score near it does not flap."""
 _NEGLIGIBLE_RATIO = 0.01
