@@ -35,10 +35,11 @@ def review(
     from jobs.cli.review_json import reviews_json
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
+    from jobs.events import known_events
     from jobs.views.review import review_members
 
     with session(config, now) as at:
-        reviews = review_members(at.fleet.store, at.members(workload), at.now)
+        reviews = review_members(at.fleet.store, at.members(workload), at.now, known_events(at.fleet, at.now))
     if json or output is Output.JSON:
         show_json(reviews_json(reviews, at.now, ahead=workload is not None))
     elif output is Output.TABLE and workload is not None:
@@ -84,12 +85,14 @@ def explain(
     from jobs.cli.explain import explained_json, print_explained, steps_table
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
+    from jobs.events import known_events
     from jobs.views.explained import explained
     from jobs.views.kept import Kept
 
     with session(config, now) as at:
         member, instant = at.member(workload), at.now
-        found = explained(Kept(store=at.fleet.store, member=member, now=instant), _targets(member, target))
+        kept = Kept(store=at.fleet.store, member=member, now=instant, events=known_events(at.fleet, instant))
+        found = explained(kept, _targets(member, target))
     if json or output is Output.JSON:
         show_json(explained_json(found, workload, instant))
     elif output is Output.TABLE:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from forecaster.decision import CycleRecord, Ruling
+from forecaster.event_effects import with_events
+from forecaster.events import Event
 from forecaster.forecast import Forecast
 from forecaster.marks import Mark, marks_in_force
 from forecaster.plan import Plan
@@ -22,11 +24,15 @@ _TICK = timedelta(seconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """One workload's part of the store, as it was known at `now`. Every method raises StoreError."""
+    """One workload's part of the store, as it was known at `now`. Every method raises StoreError.
+
+    events: what its forecasts are shown with, as plans are made with them.
+    """
 
     store: Store
     member: Member
     now: datetime
+    events: tuple[Event, ...] = ()
 
     @property
     def workload(self) -> Workload:
@@ -61,13 +67,14 @@ class Kept:
             since = at - timedelta(seconds=back_s)
             issued = [f for f in self.store.forecasts(self.workload.name, signal, Window(start=since, end=until)) if f.issued_at <= at]
             if issued:
-                return issued[-1]
+                return with_events(issued[-1], self.workload.name, self.events)
             until = since
         return None
 
     def first_forecast(self, signal: Signal, within: Window) -> Forecast | None:
         """The first forecast issued in a window."""
-        return next((f for f in self.store.forecasts(self.workload.name, signal, within) if f.issued_at <= self.now), None)
+        issued = next((f for f in self.store.forecasts(self.workload.name, signal, within) if f.issued_at <= self.now), None)
+        return None if issued is None else with_events(issued, self.workload.name, self.events)
 
     def rulings(self) -> tuple[Ruling, ...]:
         """Every person's word, oldest first."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 
 from forecaster.errors import NothingKept
+from forecaster.events import Event
 from forecaster.ports import Store
 from forecaster.series import Signal
 from forecaster.trust import Trust
@@ -34,9 +35,9 @@ class Review:
         return next((found for found in told if found.signal is signal), None)
 
 
-def review_members(store: Store, members: tuple[Member, ...], now: datetime) -> tuple[Review, ...]:
+def review_members(store: Store, members: tuple[Member, ...], now: datetime, events: tuple[Event, ...] = ()) -> tuple[Review, ...]:
     """A review of each member. Raises NothingKept when the store holds neither forecast nor plan of any of them, and StoreError."""
-    reviews = tuple(review(Kept(store=store, member=member, now=now)) for member in members)
+    reviews = tuple(review(Kept(store=store, member=member, now=now, events=events)) for member in members)
     if not any(s.forecast for r in reviews for s in r.signals) and not any(p.proposed for r in reviews for p in r.pools):
         raise NothingKept("there is nothing to review: the store holds no forecast of the last two weeks; run `forecaster run` first")
     return reviews

@@ -21,6 +21,7 @@ from jobs.events import entered_events, known_events
 from jobs.fetch import fetch
 from jobs.fleet import Fleet
 from jobs.forecast import forecast_fleet, plan_fleet
+from jobs.views.review import review_members
 from tests.jobs.world import NOW, World
 
 TOMORROW = "2026-03-03"
@@ -76,6 +77,18 @@ def test_a_plan_that_an_event_changed_says_so(world: World) -> None:
     assert told.detail == "launch: load x 3 from 2026-03-03T09:00:00Z to 2026-03-03T18:00:00Z"
     assert not any(note.code is Code.EVENT for note in stored[0].notes)
     assert draft.forecasts[0].at_level(0.5).max() > 2.5 * stored[0].at_level(0.5).max()
+
+
+def test_review_shows_the_forecast_with_its_events_and_names_them(world: World) -> None:
+    world.workload("chat")
+    with world.fleet() as fleet:
+        forecast_fleet(fleet, NOW)
+        shown = [review_members(fleet.store, fleet.members, NOW, events)[0].signals[0].forecast for events in ((), (launch(),))]
+    plain, launched = shown
+    assert plain is not None
+    assert launched is not None
+    assert launched.at_level(0.5).max() > 2.5 * plain.at_level(0.5).max()
+    assert [note.code for note in launched.notes][-1] is Code.EVENT
 
 
 def test_models_learn_from_days_without_events(world: World) -> None:

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from forecaster.calendar import Calendar
+from forecaster.models.drawing import drawn
 from forecaster.models.holidays import adjustments, effects, holidays_around, without
 from forecaster.models.past import Past, past_of
-from forecaster.series import Panel, Signal
+from forecaster.series import Floats, Panel, Signal
 
 PARIS = Calendar(zone="Europe/Paris", country="FR")
 ORIGIN = datetime(2026, 5, 20, 7, 30, tzinfo=UTC)  # 1, 8 and 14 May were holidays, the 25th will be one
@@ -43,6 +44,24 @@ def test_k18_a_holiday_is_not_taken_for_a_sunday() -> None:
     assert batch == pytest.approx(0, abs=0.03)
     assert office == pytest.approx(np.log(0.3) * 3 / 4, abs=0.1)
     assert shop == pytest.approx(np.log(1.6) * 3 / 4, abs=0.1)
+
+
+class EveryDay:
+    """A member that draws the mean of all days."""
+
+    name = "every_day"
+
+    def draw(self, past: Past, reach: int) -> Floats:
+        return np.tile(np.nanmean(past.logs, axis=1), (1, 7))[:, :reach]
+
+
+def test_a_coming_holiday_is_forecast_by_what_holidays_did_to_each_series() -> None:
+    known = past(factors=(1.0, 0.3))
+    slots = np.arange(6 * 96)
+    batch, office = np.exp(drawn((EveryDay(),), known, slots.size, PARIS).paths[:, 0])
+    on_holiday = np.array([at.date() == date(2026, 5, 25) for at in local_times(known, slots)])
+    assert (office / batch)[on_holiday] == pytest.approx(0.3**0.75, rel=0.1)
+    assert (office / batch)[~on_holiday] == pytest.approx(1, rel=0.1)
 
 
 def test_the_holidays_of_a_past_reach_to_the_end_of_the_horizon() -> None:
