@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +32,8 @@ def run(world: World) -> Run:
         workload |= {"zone": "Europe/Berlin", "calendar": {"country": "DE", "subdivision": "BE"}}
     path = str(world.path)
 
-    def command(*arguments: str) -> Ended:
-        done = CliRunner().invoke(app, [*arguments, "--config", path, "--now", iso(NOW)], catch_exceptions=False)
+    def command(*arguments: str, now: datetime = NOW) -> Ended:
+        done = CliRunner().invoke(app, [*arguments, "--config", path, "--now", iso(now)], catch_exceptions=False)
         return Ended(code=done.exit_code, out=done.stdout, err=done.stderr)
 
     return command
@@ -77,6 +78,19 @@ def test_an_event_entered_again_takes_the_place_of_the_first(run: Run) -> None:
     assert next(int(row[3]) for row in rows(done) if row[0] == "code") == 15
     (event,) = (row for row in listed(run) if row["kind"] == "event")
     assert event["effect"] == "rpm is 1,500 requests/min, every week"
+
+
+def test_a_launch_beyond_the_envelope_is_planned_and_waits_for_approval(run: Run) -> None:
+    run("run")
+    done = run("calendar", "add", "launch", FROM, UNTIL, "--factor", "9", now=NOW + timedelta(minutes=1))
+    assert done.code == 3
+    assert len(rows(done)) == 2
+    assert [line.partition("@")[0] for line in done.err.splitlines()] == [
+        "launch is entered",
+        "forecaster: chat: chat/gpu",
+        "forecaster: code: code/gpu",
+    ]
+    assert "awaits approval; `forecaster review chat`, then `forecaster approve chat`" in done.err
 
 
 def test_without_a_forecast_an_event_is_kept_and_the_remedy_is_told(run: Run) -> None:
