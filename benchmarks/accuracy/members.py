@@ -15,7 +15,7 @@ from forecaster.models.catalogue import MODEL_NAMES
 
 _SAMPLE = 6
 """Midnights a recording, evenly spread: some models take a minute for one."""
-_BOX_S = 480
+_BOX_S = 300
 _GROUPS = (Group.LONG, Group.SHORT)
 
 
@@ -35,7 +35,7 @@ class _Asked:
 
 
 def members(found: Sequence[Verdict]) -> Table:
-    """A line a model: pinball over both rivals' at the very same midnights, and CPU. What eight minutes are too short for is left out."""
+    """A line a model: pinball over both rivals' at the very same midnights, and CPU. What five minutes are too short for is left out."""
     asked = [
         _Asked(way=way, verdict=verdict, row=row)
         for way in MODEL_NAMES
