@@ -23,6 +23,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from forecaster.models.rows import coarse_slots
 from forecaster.series import Floats
 
 HALF_LIFE_DAYS = 10.0
@@ -34,7 +35,7 @@ _NEIGHBOURS_A_DAY = 24  # an hour on each side has one location and scale
 _LOCAL_PRIOR_DAYS = 3.0  # days of the whole sample mixed into each neighbourhood
 _STUDENT_SHARE, _AHEAD_SHARE = 0.7, 0.5
 _MEAN_SIZE = 0.8  # the mean size of a Gaussian error, in sigmas
-_MOST_SLOTS = 96  # scores are drawn from so many slots a day, others on each day: neighbours say the same
+_MOST_SLOTS = 96
 _LEAST_FREEDOM = 4.0  # below, Student's tails say that nobody knows, not how much to provide
 _RATE, _MOST_STEP = 0.02, 0.5
 _TINY = 1e-9
@@ -82,6 +83,8 @@ def spread(errors: Floats, weights: Floats, levels: Floats, prior_sigma: Floats,
     weights: of each day, (series, days). prior_sigma: the log error to expect where nothing is known, (series,). steps: by how much the
     adaptive step has moved each level, (series, levels).
     """
+    slots = errors.shape[2]
+    errors = _thinned(errors)
     known = ~np.isnan(errors)
     weighed = known * weights[..., None]
     of_days = weighed.max(axis=2)
@@ -93,6 +96,8 @@ def spread(errors: Floats, weights: Floats, levels: Floats, prior_sigma: Floats,
     scores = (errors - location[:, None]) / size[:, None]
     centre, above = _scores(scores, weighed, levels + steps)
     tails = 1 + _STUDENT_SHARE * _together(scores, weighed)[:, None] * (student_ratio(levels, days - 1) - 1)
+    wide = slots // errors.shape[2]
+    location, scale = np.repeat(location, wide, axis=1), np.repeat(scale, wide, axis=1)
     return Spread(location=location, scale=scale, centre=centre, above=above * tails, days=days)
 
 
@@ -162,7 +167,7 @@ def _local(errors: Floats, weights: Floats, days: Floats) -> tuple[Floats, Float
 
 def _centre(errors: Floats, weights: Floats) -> Floats:
     """The weighted median of each series' errors, (series,)."""
-    values, heavy = _drawn(errors), _drawn(weights)
+    values, heavy = errors.reshape(len(errors), -1), weights.reshape(len(errors), -1)
     order = np.argsort(values, axis=1)
     below = np.cumsum(np.take_along_axis(heavy, order, axis=1), axis=1)
     at = (below < below[:, -1:] / 2).sum(axis=1)
@@ -172,19 +177,18 @@ def _centre(errors: Floats, weights: Floats) -> Floats:
     return found
 
 
-def _drawn(rows: Floats) -> Floats:
-    """So many slots of each day in one line, others on each day, (series, days, slots) -> (series, n)."""
-    slots = rows.shape[2]
-    stride = max(1, slots // _MOST_SLOTS)
-    if stride == 1:
-        return rows.reshape(len(rows), -1)
-    count = slots // stride
-    return np.concatenate([rows[:, day, day % stride :: stride][:, :count] for day in range(rows.shape[1])], axis=1)
+def _thinned(errors: Floats) -> Floats:
+    """One slot in so many of each day, another one on each day: neighbours say the same, and 96 slots a day say it as well as 288."""
+    slots = errors.shape[2]
+    wide = slots // coarse_slots(slots, _MOST_SLOTS)
+    if wide == 1:
+        return errors
+    return np.stack([errors[:, day, day % wide :: wide] for day in range(errors.shape[1])], axis=1)
 
 
 def _scores(scores: Floats, weights: Floats, levels: Floats) -> tuple[Floats, Floats]:
     """z(1/2), (series,), and z(level) - z(1/2), (series, levels), for levels of each series."""
-    values, heavy = _drawn(scores), _drawn(weights)
+    values, heavy = scores.reshape(len(scores), -1), weights.reshape(len(scores), -1)
     order = np.argsort(values, axis=1)
     values, heavy = np.take_along_axis(values, order, axis=1), np.take_along_axis(heavy, order, axis=1)
     count = (heavy > 0).sum(axis=1)

@@ -84,10 +84,12 @@ class Ensemble:
         kept = recalled(states, self._form(past, request), int(past.clock.days(np.zeros(1, dtype=np.int64))[0]))
         least_days = self.minimum_history_s / DAY_S
         new_day = not kept.drawn[:, 0].all()
-        bring_up_to_date(kept, circle, least_days)
+        drawing = drawn(circle.members, past, _reach(request), request.calendar)
+        early = (past.clock.local_s % DAY_S) // past.clock.step_s
+        day_long = drawing.paths.shape[2] >= past.clock.per_day
+        bring_up_to_date(kept, circle, least_days, drawing.paths if not early and day_long else None)
         if self.watched and new_day:
             watch(kept, circle, self.watched, least_days)
-        drawing = drawn(circle.members, past, _reach(request), request.calendar)
         losses = circle.losses(kept)
         shares = weights(losses[:, :, : len(self.voices)], ~np.isnan(drawing.paths[:, :, 0]), circle.priors)
         basis = Basis(
@@ -95,7 +97,7 @@ class Ensemble:
             circle=circle,
             kept=kept,
             median=np.einsum("sm,smp->sp", shares, np.nan_to_num(drawing.paths)),
-            early=(past.clock.local_s % DAY_S) // past.clock.step_s,
+            early=early,
         )
         issued = zip(forecasts(basis, self.name), kept.states(), strict=True)
         answers: list[Issued | ForecasterError] = []

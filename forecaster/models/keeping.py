@@ -69,26 +69,32 @@ class Circle:
 
     def prior_sigma(self, errors: Floats, weights_: Floats) -> Floats:
         """The size of errors where a series knows none yet: that of the chunk's older series where there are enough of them."""
+        if (self.history_days >= _POOLED_DAYS).all():
+            return np.full(len(errors), SIGMA)
         known = sigmas(errors, weights_)
         old = known[(self.history_days >= _POOLED_DAYS) & (known > 0)]
         size = float(np.exp(np.mean(np.log(old)))) if old.size >= _POOLED_FROM else SIGMA
         return np.where(self.history_days >= _POOLED_DAYS, SIGMA, size)
 
 
-def bring_up_to_date(kept: Kept, circle: Circle, minimum_days: float) -> None:
-    """Draw the rows that are missing, the oldest first, and score those whose day is over. Writes to the arrays of `kept`."""
+def bring_up_to_date(kept: Kept, circle: Circle, minimum_days: float, today: Floats | None) -> None:
+    """Draw the rows that are missing, the oldest first, and score those whose day is over. Writes to the arrays of `kept`.
+
+    today: the members' paths at the last midnight where they are drawn already, (series, members, at least a day of slots).
+    """
     _settle(kept, circle)
     for day in range(FIRST_DAYS - 1, -1, -1):
         missing = np.flatnonzero(~kept.drawn[:, day] & (circle.history_days - day >= minimum_days))
         if missing.size:
-            _draw(kept, circle, missing, day)
+            at_hand = today[missing, :, : kept.form.per_day] if today is not None and day == 0 else None
+            _draw(kept, circle, missing, day, at_hand)
 
 
-def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int) -> None:
+def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand: Floats | None) -> None:
     """The row of one day for some series, by weights and errors of the days before it."""
     part = only(circle, rows)
     then = part.midnight.earlier(day)
-    paths = drawn(circle.members, then, then.clock.per_day, circle.calendar).paths
+    paths = drawn(circle.members, then, then.clock.per_day, circle.calendar).paths if at_hand is None else at_hand
     older = day + 1
     shares = weights(
         member_losses(kept.members[rows, older:, : len(circle.members)], part.actual[:, older:]), ~np.isnan(paths[:, :, 0]), circle.priors

@@ -5,7 +5,6 @@ quantiles that were issued for it. Then only its scores stay.
 """
 
 import json
-import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
@@ -23,7 +22,8 @@ PINBALL, NAIVE_PINBALL, DRIFT, FIRST_LEVEL = 0, 1, 2, 3
 """Columns of `scores`: mean pinball over SCORED_LEVELS, the naive one's, the mean log error, then the share covered at each level."""
 VERSION = 1
 _MODEL = "ensemble"
-_ARRAYS = ("median", "members", "quantiles", "scores", "steps")
+_LOADS, _NUMBERS = ("median", "members", "quantiles"), ("scores", "steps")
+_SHORT, _EXACT = np.dtype("<f2"), np.dtype("<f4")  # three digits of a share of the largest load are enough for an error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,14 +75,15 @@ class Kept:
         return tuple(State(model=_MODEL, version=VERSION, payload=self._payload(row, head)) for row in range(len(self.median)))
 
     def _payload(self, row: int, head: dict[str, object]) -> bytes:
-        largest = [float(np.nanmax(array[row], initial=0.0)) for array in (self.median, self.members, self.quantiles)]
-        scale = max(largest) or 1.0
-        raw = []
-        for name in _ARRAYS:
-            array = getattr(self, name)[row]
-            raw.append(array.astype("<f4").tobytes() if name in {"scores", "steps"} else (array / scale).astype("<f2").tobytes())
-        text = json.dumps(head | {"scale": scale}, separators=(",", ":")).encode()
-        return len(text).to_bytes(4, "little") + text + zlib.compress(b"".join(raw), 1)
+        loads = {name: getattr(self, name)[row] for name in _LOADS}
+        there = {name: np.flatnonzero(~np.isnan(array).reshape(len(array), -1).all(axis=1)) for name, array in loads.items()}
+        scale = max((float(np.nanmax(array[there[name]], initial=0.0)) for name, array in loads.items()), default=0.0) or 1.0
+        raw = [(array[there[name]] / scale).astype(_SHORT).tobytes() for name, array in loads.items()]
+        raw += [getattr(self, name)[row].astype(_EXACT).tobytes() for name in _NUMBERS]
+        text = json.dumps(
+            head | {"scale": scale, "rows": {name: at.tolist() for name, at in there.items()}}, separators=(",", ":")
+        ).encode()
+        return len(text).to_bytes(4, "little") + text + b"".join(raw)
 
 
 def recalled(states: Sequence[State | None], form: Form, today: int) -> Kept:
@@ -112,20 +113,24 @@ def _read(state: State | None, form: Form) -> tuple[int, dict[str, Floats]] | No
     size = int.from_bytes(state.payload[:4], "little")
     try:
         head = json.loads(state.payload[4 : 4 + size])
-        raw = zlib.decompress(state.payload[4 + size :])
-        today, scale = int(head.pop("today")), float(head.pop("scale"))
+        today, scale, rows = int(head.pop("today")), float(head.pop("scale")), head.pop("rows")
         of = Form(**head | {"members": tuple(head["members"]), "levels": tuple(head["levels"])})
-    except (ValueError, KeyError, TypeError, zlib.error):
+        return (today, _arrays(state.payload[4 + size :], form, scale, rows)) if of == form else None
+    except (ValueError, KeyError, TypeError, IndexError):
         return None  # bytes of another making cost a few hindcasts, no forecast
-    return (today, _arrays(raw, form, scale)) if of == form else None
 
 
-def _arrays(raw: bytes, form: Form, scale: float) -> dict[str, Floats]:
-    at, arrays = 0, {}
-    for name, shape in form.shapes().items():
-        kind = np.dtype("<f4" if name in {"scores", "steps"} else "<f2")
+def _arrays(raw: bytes, form: Form, scale: float, rows: dict[str, list[int]]) -> dict[str, Floats]:
+    at, arrays, shapes = 0, {}, form.shapes()
+    for name in _LOADS:
+        shape = (len(rows[name]), *shapes[name][1:])
+        array = np.full(shapes[name], np.nan)
         count = int(np.prod(shape))
-        array = np.frombuffer(raw, kind, count, at).astype(np.float64).reshape(shape)
-        arrays[name] = array if name in {"scores", "steps"} else array * scale
-        at += count * kind.itemsize
+        array[rows[name]] = np.frombuffer(raw, _SHORT, count, at).astype(np.float64).reshape(shape) * scale
+        arrays[name] = array
+        at += count * _SHORT.itemsize
+    for name in _NUMBERS:
+        count = int(np.prod(shapes[name]))
+        arrays[name] = np.frombuffer(raw, _EXACT, count, at).astype(np.float64).reshape(shapes[name])
+        at += count * _EXACT.itemsize
     return arrays

@@ -11,7 +11,7 @@ from forecaster.models.past import past_of
 from forecaster.series import Panel
 from forecaster.units import DAY_S, WEEK_S, epoch_s, from_epoch_s
 
-SERIES = 200
+SERIES = 100
 """So many series say what a fleet has in common."""
 _MODEL, _VERSION = "gbm", 1
 

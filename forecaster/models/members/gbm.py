@@ -16,7 +16,7 @@ _ORIGINS, _LEAST_DAYS, _LEAST_ROWS = (
     9,
     400,
 )  # hindcasts to learn from; days before the oldest of them; rows below which nothing is learned
-_MOST_SERIES, _MOST_AHEAD = 200, 2
+_MOST_SERIES, _MOST_AHEAD = 100, 2
 _HALF_LIFE_DAYS = 21.0
 _ROUNDS = 80
 _PARAMETERS = {
@@ -74,7 +74,7 @@ class Gbm:
 
 
 def learn(past: Past) -> bytes:
-    """What `Gbm` keeps: a model learned on hindcasts of up to two hundred series; nothing where too little is known."""
+    """What `Gbm` keeps: a model learned on hindcasts of up to a hundred series; nothing where too little is known."""
     sample = past.only(np.unique(np.linspace(0, len(past.names) - 1, _MOST_SERIES).astype(np.intp)))
     per_day, slots = past.clock.per_day, coarse_slots(past.clock.per_day)
     inputs, targets, weights = [], [], []

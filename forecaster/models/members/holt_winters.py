@@ -9,7 +9,7 @@ from forecaster.models.past import Past
 from forecaster.series import Floats
 from forecaster.units import DAY_S
 
-_GRID_S = 1_800
+_GRID_S = 3_600
 _MOST_DAYS = 28
 _LEAST_DAYS = 2
 _WEEK = 7
