@@ -1,7 +1,9 @@
 """The step between forecast and demand: which forecasts plans may rest on, and what they rest on instead."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cache, partial
 
 from forecaster.cycle import cycle_ratio
 from forecaster.errors import ForecasterError
@@ -29,20 +31,20 @@ def believe(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     """
     if draft.member.workload.policy.trust.score == 0:
         return draft
-    last = _last_verdicts(fleet, draft, now)
+    earlier = cache(partial(_last_verdicts, fleet, draft, now))
     believed, trusts, failures = [], [], list(draft.failures)
     for forecast in draft.forecasts:
         if forecast.signal not in LOAD_SIGNALS:
             continue
-        found, rests_on, failed = _judged(fleet, draft, forecast, last.get(forecast.signal))
+        found, rests_on, failed = _judged(fleet, draft, forecast, partial(_of, forecast.signal, earlier))
         believed.append(rests_on)
         trusts.append(found)
         failures += failed
     return replace(draft, believed=tuple(believed), trusts=tuple(trusts), failures=tuple(failures))
 
 
-def _judged(fleet: Fleet, draft: Draft, forecast: Forecast, last: Verdict | None) -> tuple[Trust, Forecast, list[Failure]]:
-    found, rests_on, failures = trust(forecast, draft.member.workload.policy.trust, last), forecast, []
+def _judged(fleet: Fleet, draft: Draft, forecast: Forecast, last: Callable[[], Verdict | None]) -> tuple[Trust, Forecast, list[Failure]]:
+    found, rests_on, failures = _settled(partial(trust, forecast, draft.member.workload.policy.trust), last), forecast, []
     if found.verdict is Verdict.NAIVE:
         naive = _naive(fleet, draft, forecast)
         if isinstance(naive, Forecast):
@@ -50,12 +52,22 @@ def _judged(fleet: Fleet, draft: Draft, forecast: Forecast, last: Verdict | None
         else:
             failures.append(failure("forecast", naive, f"{found.sentence}, but {fleet.fallback} has no answer: {naive}"))
             found = replace(found, verdict=Verdict.TRUSTED, reason=None)
-    if is_wide(rests_on, last):
+    if is_wide(rests_on, Verdict.REACTIVE):  # at the lower of the two limits
         history = _history(fleet, draft, forecast)
-        found = reactive(found, cycle_ratio(history), last)
+        found = _settled(partial(_by_cycle, found, rests_on, cycle_ratio(history)), last)
         if found.verdict is Verdict.REACTIVE:
             rests_on = base_forecast(forecast, history)
     return found, rests_on, failures
+
+
+def _settled(judge: Callable[[Verdict | None], Trust], last: Callable[[], Verdict | None]) -> Trust:
+    """A verdict; the one before, which costs reading a plan, is asked only where it makes a difference."""
+    fresh, doubted = judge(None), judge(Verdict.REACTIVE)
+    return fresh if fresh.verdict is doubted.verdict else judge(last())
+
+
+def _by_cycle(found: Trust, rests_on: Forecast, ratio: float | None, last: Verdict | None) -> Trust:
+    return reactive(found, ratio, last) if is_wide(rests_on, last) else replace(found, cycle_ratio=ratio)
 
 
 def _naive(fleet: Fleet, draft: Draft, forecast: Forecast) -> Forecast | ForecasterError:
@@ -83,6 +95,10 @@ def _history(fleet: Fleet, draft: Draft, forecast: Forecast) -> Series:
     kept = route(fleet.store, draft.member.lineage, forecast.signal, Window(start=start, end=forecast.start), forecast.step_s)
     marks = marks_in_force([mark for mark in kept.marks if mark.at <= forecast.issued_at])
     return ordinary(prepare(kept.series, forecast.start, fleet.history_s, marks), draft.name, known_events(fleet, forecast.issued_at))
+
+
+def _of(signal: Signal, earlier: Callable[[], dict[Signal, Verdict]]) -> Verdict | None:
+    return earlier().get(signal)
 
 
 def _last_verdicts(fleet: Fleet, draft: Draft, now: datetime) -> dict[Signal, Verdict]:
