@@ -13,7 +13,7 @@ def on_prometheus(*, mode: str = "review", **policy: object) -> Config:
     """The service `chat` on a Prometheus and an HPA."""
     return {
         "sources": {"metrics": {"type": "prometheus", "url": "${PROMETHEUS}", "attempts": 1, "timeout_s": 20}},
-        "forecast": {"history": "3w"},
+        "forecast": {"history": "3w", "watched": []},
         "workloads": [
             {
                 "name": "chat",
@@ -30,6 +30,7 @@ def on_csv(*, mode: str = "auto", path: str = "load.csv", target: Config | None 
     """One service on a CSV trace and one target."""
     return {
         "sources": {"trace": {"type": "csv", "path": path}},
+        "forecast": {"watched": []},
         "workloads": [
             {
                 "name": name,

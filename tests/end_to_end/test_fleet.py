@@ -41,7 +41,7 @@ def one_workload_a_label() -> Config:
     for_each = {"type": "kubernetes-hpa", "label_selector": "forecaster=yes", "cluster": HPA["cluster"]}
     return {
         "sources": on_csv()["sources"],
-        "forecast": {"history": "4d", "horizon": "1d"},
+        "forecast": {"history": "4d", "horizon": "1d", "watched": []},
         "templates": [{"for_each": for_each, "workload": body}],
     }
 

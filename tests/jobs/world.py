@@ -71,7 +71,9 @@ class World:
     def path(self) -> Path:
         """The configuration file, as it stands."""
         path = self.folder / "forecaster.yaml"
-        path.write_text(yaml.safe_dump({"apply": {"workers": 4}, **self.config}))
+        forecast = self.config.get("forecast", {})
+        assert isinstance(forecast, dict)
+        path.write_text(yaml.safe_dump({"apply": {"workers": 4}, **self.config, "forecast": {"watched": [], **forecast}}))
         return path
 
     @contextmanager
