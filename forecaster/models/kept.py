@@ -5,6 +5,7 @@ quantiles that were issued for it. Then only its scores stay.
 """
 
 import json
+import zlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
@@ -23,6 +24,7 @@ PINBALL, NAIVE_PINBALL, DRIFT, FIRST_LEVEL = 0, 1, 2, 3
 VERSION = 1
 _MODEL = "ensemble"
 _LOADS, _NUMBERS = ("median", "members", "quantiles"), ("scores", "steps")
+_WORD = 4  # bytes of the checksum and of the head's length
 _SHORT, _EXACT = np.dtype("<f2"), np.dtype("<f4")  # three digits of a share of the largest load are enough for an error
 
 
@@ -83,7 +85,8 @@ class Kept:
         text = json.dumps(
             head | {"scale": scale, "rows": {name: at.tolist() for name, at in there.items()}}, separators=(",", ":")
         ).encode()
-        return len(text).to_bytes(4, "little") + text + b"".join(raw)
+        rest = len(text).to_bytes(_WORD, "little") + text + b"".join(raw)
+        return zlib.crc32(rest).to_bytes(_WORD, "little") + rest
 
 
 def recalled(states: Sequence[State | None], form: Form, today: int) -> Kept:
@@ -110,13 +113,16 @@ def _read(state: State | None, form: Form) -> tuple[int, dict[str, Floats]] | No
     """The day and the arrays of a state; None where it is none of ours, of another form, or cannot be read."""
     if state is None or (state.model, state.version) != (_MODEL, VERSION):
         return None
-    size = int.from_bytes(state.payload[:4], "little")
+    rest = state.payload[_WORD:]
+    if zlib.crc32(rest) != int.from_bytes(state.payload[:_WORD], "little"):
+        return None  # torn: its numbers would be loads of another world
+    size = int.from_bytes(rest[:_WORD], "little")
     try:
-        head = json.loads(state.payload[4 : 4 + size])
+        head = json.loads(rest[_WORD : _WORD + size])
         today, scale, rows = int(head.pop("today")), float(head.pop("scale")), head.pop("rows")
         of = Form(**head | {"members": tuple(head["members"]), "levels": tuple(head["levels"])})
-        return (today, _arrays(state.payload[4 + size :], form, scale, rows)) if of == form else None
-    except (ValueError, KeyError, TypeError, IndexError):
+        return (today, _arrays(rest[_WORD + size :], form, scale, rows)) if of == form else None
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError):
         return None  # bytes of another making cost a few hindcasts, no forecast
 
 

@@ -17,7 +17,7 @@ QUICK = tuple(name for name in ALL if name not in COSTLY)
 
 
 @cache
-def _learned() -> bytes:
+def learned() -> bytes:
     """What the global model keeps of a small fleet."""
     return learn(past(*(usual_rpm(28, seed=seed, noise_ratio=0.02 + 0.03 * seed) for seed in range(6))))
 
@@ -26,7 +26,7 @@ def member(name: str) -> Member:
     """The member of that name, or the end of the test where its library cannot be here."""
     if name in catalogue.EXTRAS:
         library(*catalogue.EXTRAS[name])
-    return catalogue.member(name, _learned() if name == "gbm" else b"")
+    return catalogue.member(name, learned() if name == "gbm" else b"")
 
 
 def past(*series: Series, at: datetime = MONDAY, zone: str = "UTC") -> Past:
