@@ -26,6 +26,8 @@ class Drawing:
 
 def drawn(members: Sequence[Member], past: Past, reach: int, calendar: Calendar) -> Drawing:
     """Every member on a chunk. One that raises is asked series by series, and has no opinion where it raises again."""
+    if not past.days:
+        return Drawing(paths=np.full((len(past.names), len(members), reach), np.nan))
     holidays = holidays_around(past, calendar, reach)
     ordinary = without(past, holidays)
     paths, failed = [], []

@@ -19,6 +19,7 @@ from forecaster.series import Floats
 FIRST_DAYS = 14
 """So many days are drawn afterwards for a series of which nothing is kept yet."""
 _POOLED_FROM, _POOLED_DAYS = 5, 7.0  # so many series with a week of errors let young ones borrow the size of theirs
+_NEW_KIND = 0.1  # weight of the errors of the first weekend for a later one, and the other way round
 _THURSDAY, _SATURDAY, _WEEK = 3, 5, 7
 
 
@@ -55,7 +56,16 @@ class Circle:
     def day_weights(self, first: int, *, weekend: bool) -> Floats:
         """The weights of the kept days from row `first` on for a day of that kind."""
         rows = np.arange(first, DAYS)
-        return day_weights(self.history_days[:, None] - rows, self.weekends(rows) == weekend)
+        weights_ = day_weights(self.history_days[:, None] - rows, self.weekends(rows) == weekend)
+        return weights_ * np.where(self._is_new(rows) == self._is_new(np.array([max(first - 1, 0)]), weekend=weekend), 1.0, _NEW_KIND)
+
+    def _is_new(self, rows: NDArray[np.int64], *, weekend: bool | None = None) -> NDArray[np.bool_]:
+        """Whether a series had never seen a day of the kind of each row, or of that kind, when it came, (series, rows)."""
+        ages = np.arange(1, _WEEK + 1)
+        same = self.weekends(rows[:, None] + ages) == (self.weekends(rows) if weekend is None else np.array([weekend]))[:, None]
+        first_same = np.where(same.any(axis=1), same.argmax(axis=1) + 1, _WEEK)
+        found: NDArray[np.bool_] = self.history_days[:, None] - rows < first_same
+        return found
 
     def weekends(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each row, counted back from today, is a Saturday or Sunday; negative ones lie ahead."""
