@@ -8,16 +8,13 @@ from numpy.typing import NDArray
 
 from forecaster.forecast import DailyPeak, Forecast, Request, TrackRecord
 from forecaster.gains import learn_each
-from forecaster.models.keeping import Circle
+from forecaster.models.keeping import Circle, ceiling, loads
 from forecaster.models.kept import DAYS, DRIFT, FIRST_LEVEL, NAIVE_PINBALL, PINBALL, Kept
 from forecaster.models.peaks import blended, measured_max, peak_spread
 from forecaster.models.wallclock import wall_slots
 from forecaster.series import Floats, Window
 from forecaster.units import DAY_S, epoch_s
 
-_CEILING_RATIO = (
-    3.0  # times the largest load measured or drawn: a launch that multiplied the load by 50 is no reason to provide for the next one
-)
 _RECORD_DAYS, _DRIFT_DAYS, _LEAST_DAYS = 14, 3, 3
 _MEASURED_RATIO = 0.8
 
@@ -34,14 +31,6 @@ class Basis:
     kept: Kept
     median: Floats = field(repr=False)
     early: int
-
-    @property
-    def ceiling(self) -> Floats:
-        """No quantile of a series lies above it, (series,)."""
-        lines = self.circle.midnight.logs.reshape(len(self.median), -1)
-        largest = np.maximum(np.where(np.isnan(lines), -np.inf, lines).max(axis=1), self.median.max(axis=1))
-        ceiling: Floats = _CEILING_RATIO * (np.exp(largest) - self.circle.offset)
-        return ceiling
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -132,12 +121,8 @@ def _lifted(basis: Basis, median: Floats, errors: Floats) -> Floats:
 
 
 def _loads(logs: Floats, basis: Basis) -> Floats:
-    """Log quantiles (series, levels, n) as loads that do not decrease with the level, within zero and the ceiling.
-
-    In the seven digits that a store keeps in half the room.
-    """
-    loads = np.clip(np.exp(logs) - basis.circle.offset[:, None, None], 0.0, basis.ceiling[:, None, None])
-    rising = np.maximum.accumulate(loads, axis=1)
+    """The loads of log quantiles (series, levels, n), in the seven digits that a store keeps in half the room."""
+    rising = loads(logs, basis.circle.midnight, ceiling(basis.circle.midnight, basis.median))
     short = rising.astype(np.float32)
     return np.where(short > rising, np.nextafter(short, np.float32(0)), short).astype(np.float64)  # down: a ceiling stays one
 

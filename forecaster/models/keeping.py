@@ -18,6 +18,7 @@ from forecaster.series import Floats
 
 FIRST_DAYS = 14
 """So many days are drawn afterwards for a series of which nothing is kept yet."""
+_CEILING_RATIO = 3.0  # a launch that multiplied the load by 50 is no reason to provide for the next one
 _POOLED_FROM, _POOLED_DAYS = 5, 7.0  # so many series with a week of errors let young ones borrow the size of theirs
 _NEW_KIND = 0.1  # weight of the errors of the first weekend for a later one, and the other way round
 _THURSDAY, _SATURDAY, _WEEK = 3, 5, 7
@@ -115,21 +116,37 @@ def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand:
     weekend = bool(part.weekends(np.array([day]))[0])
     found = part.spread(errors, part.day_weights(older, weekend=weekend), kept.steps[rows])
     slots = np.arange(then.clock.per_day)
-    quantiles = np.exp(median[:, None] + found.quantiles(slots, np.ones(slots.size, dtype=np.int64))) - offset[..., None]
-    kept.median[rows, day] = np.maximum(np.exp(median) - offset, 0.0)
-    kept.median[rows[shares.sum(axis=1) == 0], day] = np.nan
+    quantiles = median[:, None] + found.quantiles(slots, np.ones(slots.size, dtype=np.int64))
+    said = np.flatnonzero(shares.sum(axis=1) > 0)  # of a series on which nobody has an opinion there is nothing to keep or to score
+    issued = loads(quantiles, then, ceiling(then, median))[said]
+    kept.median[rows[said], day] = np.maximum(np.exp(median) - offset, 0.0)[said]
     kept.members[rows, day, : len(circle.members)] = coarse(np.maximum(np.exp(paths) - offset[..., None], 0.0), kept.form.parts)
-    issued = np.maximum.accumulate(np.maximum(quantiles, 0.0), axis=1)
     if day:
-        _score(kept, part, rows, day, issued)
+        _score(kept, only(part, said), rows[said], day, issued)
     if day < PENDING:
-        kept.quantiles[rows, day] = issued
+        kept.quantiles[rows[said], day] = issued
+
+
+def ceiling(past: Past, median: Floats) -> Floats:
+    """No quantile of a series lies above it, (series,): a multiple of the largest load measured or drawn as a log median (series, n)."""
+    lines = past.logs.reshape(len(median), -1)
+    largest = np.maximum(np.where(np.isnan(lines), -np.inf, lines).max(axis=1), median.max(axis=1))
+    most: Floats = _CEILING_RATIO * np.maximum(np.exp(largest) - past.offset, 0.0)
+    return most
+
+
+def loads(logs: Floats, past: Past, most: Floats) -> Floats:
+    """Log quantiles (series, levels, n) as loads that do not decrease with the level, within zero and the ceiling of each series."""
+    offset = past.offset[:, None, None]
+    inside = np.exp(np.minimum(logs, np.log(most + past.offset)[:, None, None])) - offset
+    rising: Floats = np.maximum.accumulate(np.clip(inside, 0.0, most[:, None, None]), axis=1)
+    return rising
 
 
 def _settle(kept: Kept, circle: Circle) -> None:
     """Score the days that are over and whose quantiles still wait."""
     for day in range(PENDING - 1, 0, -1):
-        waiting = np.flatnonzero(~np.isnan(kept.quantiles[:, day, 0, 0]) & np.isnan(kept.scores[:, day, PINBALL]))
+        waiting = np.flatnonzero(~np.isnan(kept.quantiles[:, day, 0, 0]) & np.isnan(kept.scores[:, day, FIRST_LEVEL]))
         if waiting.size:
             _score(kept, only(circle, waiting), waiting, day, kept.quantiles[waiting, day])
 
