@@ -62,15 +62,10 @@ def _history(section: WorkloadSection, query: Query, forecast: ForecastSection, 
 
 def _judged(days: int, forecast: ForecastSection) -> tuple[State, str]:
     """What so many whole days are good for."""
-    least, fallback = (model(name).minimum_history_s / DAY_S for name in (forecast.model, forecast.fallback))
+    least = model(forecast.model).minimum_history_s / DAY_S
     have = f"{days} of the {forecast.history / DAY_S:g} days wanted"
-    if days < min(least, fallback):
-        return (
-            State.WARNING,
-            f"{have}: no forecast is made before there are {min(least, fallback):g}, and floors stay at the fallback until then",
-        )
     if days < least:
-        return State.WARNING, f"{have}: {forecast.model} needs {least:g}, until then {forecast.fallback} forecasts"
+        return State.WARNING, f"{have}: no forecast is made before there are {least:g}, and floors stay at the fallback until then"
     if days * DAY_S < min(_SEASON_S, forecast.history):
         return State.WARNING, f"{have}: the week's own shape shows after {_SEASON_S / DAY_S:g}, until then forecasts go by the day"
     return State.OK, f"{have}" + ("" if days * DAY_S >= forecast.history else "; more is kept in the store as it comes")

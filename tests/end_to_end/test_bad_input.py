@@ -146,7 +146,7 @@ def changed(**workload: Any) -> Config:
     [
         (on_csv(mod="auto"), ("workloads[0].policy.mod: is no known key", "did you mean mode")),
         (on_csv(min=9, max=4), ("workloads[0].policy: min must not be above max, got 9 and 4",)),
-        (on_csv() | {"forecast": {"model": "oracle"}}, ("forecast.model: must be profile", "got 'oracle'")),
+        (on_csv() | {"forecast": {"model": "oracle"}}, ("forecast.model: must be ensemble", "got 'oracle'")),
         (changed(pools="gpu"), ("workloads[0].pools: must be a list",)),
         (on_csv() | {"store": "mysql://db/forecaster"}, ("store", "sqlite:///")),
     ],

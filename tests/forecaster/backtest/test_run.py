@@ -6,7 +6,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from forecaster.backtest.rolling import forecast_at, last_resort
+from forecaster.backtest.rolling import Memory, forecast_at, last_resort
 from forecaster.backtest.run import Backtest, backtest
 from forecaster.backtest.settings import Settings
 from forecaster.errors import NotEnoughHistory
@@ -124,4 +124,4 @@ def test_the_last_resort_is_the_last_measured_day_and_errs_high() -> None:
 def test_without_any_measurement_there_is_no_last_resort() -> None:
     nothing = empty_series(Signal.RPM, Window(start=START, end=START + DAY), 3_600)
     with pytest.raises(NotEnoughHistory, match="nothing was measured before"):
-        forecast_at(nothing, START + DAY, Settings())
+        forecast_at(nothing, START + DAY, Settings(), Memory())

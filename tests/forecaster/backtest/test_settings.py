@@ -14,7 +14,12 @@ def test_forecasts_state_the_standard_levels_and_every_candidate() -> None:
 
 def test_the_defaults_are_the_contract() -> None:
     settings = Settings()
-    assert (settings.lead_time_s, settings.late_limit_ratio, settings.model, settings.fallback) == (600, 0.001, "profile", "seasonal_naive")
+    assert (settings.lead_time_s, settings.late_limit_ratio, settings.model, settings.fallback) == (
+        600,
+        0.001,
+        "ensemble",
+        "seasonal_naive",
+    )
 
 
 @pytest.mark.parametrize(

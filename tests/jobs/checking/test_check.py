@@ -82,7 +82,7 @@ class TestHistory:
         ("days", "says"),
         [
             (10, "10 of the 56 days wanted: the week's own shape shows after 14, until then forecasts go by the day"),
-            (1, "1 of the 56 days wanted: profile needs 2, until then seasonal_naive forecasts"),
+            (1, "1 of the 56 days wanted: the week's own shape shows after 14, until then forecasts go by the day"),
             (0, "0 of the 56 days wanted: no forecast is made before there are 1, and floors stay at the fallback until then"),
         ],
     )

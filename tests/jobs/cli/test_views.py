@@ -52,7 +52,7 @@ def said_json(capsys: pytest.CaptureFixture[str]) -> Any:
 def test_review_has_a_row_a_pool(ran: World, capsys: pytest.CaptureFixture[str]) -> None:
     views.review(config=ran.path, now=iso(NOW), output=Output.CSV)
     chat, reviewed = csv.DictReader(io.StringIO(capsys.readouterr().out))
-    assert (chat["workload"], chat["pool"], chat["signal"], chat["model"]) == ("chat", "gpu", "rpm", "profile")
+    assert (chat["workload"], chat["pool"], chat["signal"], chat["model"]) == ("chat", "gpu", "rpm", "ensemble")
     assert chat["peak_at"].startswith("2026-03-03T")
     assert 900 < float(chat["peak_p50"]) < float(chat["peak_p95"]) < 1_300
     assert 1_000 < float(chat["yesterday_peak"]) < 1_200
@@ -191,8 +191,8 @@ def test_explain_rebuilds_a_past_floor_from_forecast_level_capacity_and_lead_tim
     assert (floor["floor"], plan["level"], plan["lead_time_s"], plan["lead_window_s"]) == (ran.floor("chat"), 0.95, 600.0, 900)
     assert (signal["signal"], signal["capacity_per_replica"], signal["binds"]) == ("rpm", 100.0, True)
     assert math.ceil(signal["load_at_level"] / signal["capacity_per_replica"]) == plan["floor"]
-    assert (forecast["model"], forecast["issued_at"], plan["id"]) == ("profile", iso(NOW), f"chat/gpu@{iso(NOW)}")
-    for part in (f"chat/gpu on {TARGET}: floor", "profile expects P95 of rpm", "lead time 10 min", "a replica carries 100"):
+    assert (forecast["model"], forecast["issued_at"], plan["id"]) == ("ensemble", iso(NOW), f"chat/gpu@{iso(NOW)}")
+    for part in (f"chat/gpu on {TARGET}: floor", "ensemble expects P95 of rpm", "lead time 10 min", "a replica carries 100"):
         assert part in floor["sentence"]
 
 

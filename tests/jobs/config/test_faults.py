@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from forecaster.models.catalogue import MODEL_NAMES
 from tests.jobs.config.samples import SAMPLE, SOURCES, WORKLOAD, faults_of, with_policy, with_source, with_workload
 
 AT = "forecaster.yaml: workloads[0]"
@@ -141,7 +142,8 @@ def test_what_is_wrong_with_a_source_is_said_at_its_key(tmp_path: Path, source: 
     ],
 )
 def test_what_is_wrong_at_the_top_is_said_at_its_key(tmp_path: Path, text: str, sentence: str | None) -> None:
-    models = "forecast.model: must be profile, seasonal_naive, holt_winters or prophet, got 'profle'; did you mean profile?"
+    *others, last = MODEL_NAMES
+    models = f"forecast.model: must be {', '.join(others)} or {last}, got 'profle'; did you mean profile?"
     assert faults_of(tmp_path, text) == [f"forecaster.yaml: {sentence or models}"]
 
 
