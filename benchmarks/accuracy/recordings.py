@@ -68,12 +68,22 @@ class Recording:
 
 
 def recordings() -> tuple[Recording, ...]:
-    """The real ones: every trace of $FORECASTER_TRACES, else of ../shared/data, else the week that the package carries."""
-    folder = Path(os.environ.get("FORECASTER_TRACES", _BESIDE_THE_REPOSITORY))
-    if not folder.is_dir():
-        with as_file(files("jobs.demo").joinpath(f"{_PACKAGED}.csv.gz")) as path:
-            return (recorded(_PACKAGED, read_trace(path)),)
-    return tuple(_recorded(sorted(folder.glob("*.csv.gz"))))
+    """The real ones: every trace of $FORECASTER_TRACES, else of ../shared/data, else the week that the package carries.
+
+    Raises TraceRejected when the folder that was named holds none.
+    """
+    named = os.environ.get("FORECASTER_TRACES")
+    folder = Path(named) if named else _BESIDE_THE_REPOSITORY
+    found = tuple(_recorded(sorted(folder.glob("*.csv.gz"))))
+    if named and not found:
+        msg = f"FORECASTER_TRACES names {folder}, where no *.csv.gz holds a trace of two days: name a folder of traces"
+        raise TraceRejected(msg)
+    return found or (_packaged(),)
+
+
+def _packaged() -> Recording:
+    with as_file(files("jobs.demo").joinpath(f"{_PACKAGED}.csv.gz")) as path:
+        return recorded(_PACKAGED, read_trace(path))
 
 
 def recorded(name: str, trace: Trace) -> Recording:

@@ -1,11 +1,15 @@
 """What is forecast, and when."""
 
+import gzip
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import numpy as np
+import pytest
 
 from benchmarks.accuracy.generated import RATES, generated, loads
-from benchmarks.accuracy.recordings import Group, fortnights, recorded
+from benchmarks.accuracy.recordings import Group, fortnights, recorded, recordings
+from forecaster.errors import TraceRejected
 from forecaster.trace import Trace
 
 START = datetime(2026, 3, 2, tzinfo=UTC)
@@ -55,3 +59,13 @@ def test_generated_loads_are_twelve_and_the_same_each_time() -> None:
 
 def test_generated_loads_are_forecast_with_28_days_behind() -> None:
     assert all(recording.with_28_days.all() and len(recording.origins) == 14 for recording in generated())
+
+
+def test_traces_are_those_of_the_folder_that_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORECASTER_TRACES", str(tmp_path))
+    with pytest.raises(TraceRejected, match="FORECASTER_TRACES names"):
+        recordings()
+    rows = [f"2026-03-{day:02}T{hour:02}:00:00Z,{hour}" for day in (1, 2, 3, 4) for hour in range(24)]
+    (tmp_path / "llm_mine.csv.gz").write_bytes(gzip.compress("\n".join(("timestamp,value", *rows)).encode()))
+    (tmp_path / "requests.csv.gz").write_bytes(gzip.compress(b"timestamp,tokens\n2026-03-01T00:00:00Z,7\n"))
+    assert [(one.name, one.group, len(one.origins)) for one in recordings()] == [("llm_mine", Group.SHORT, 2)]
