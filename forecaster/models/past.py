@@ -114,7 +114,7 @@ def _on_the_wall(load: Floats, slots: NDArray[np.int64], per_day: int) -> Floats
     size = max(1, -(-int(-slots.min(initial=0)) // per_day)) * per_day
     line = np.full((len(load), size), np.nan)
     line[:, slots + size] = load  # the second pass of an hour that repeats stands
-    twice = np.flatnonzero(np.diff(slots) < 0)
+    twice = np.flatnonzero(np.diff(slots) <= 0)
     for turn in twice:
         again = slots[turn + 1 :][slots[turn + 1 :] <= slots[turn]]
         here = turn + 1 + np.arange(again.size)
