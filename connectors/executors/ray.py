@@ -2,6 +2,7 @@
 
 import logging
 import os
+import socket
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import partial
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
+_CONNECT_S = 10
 
 
 class RayConfig(BaseModel):
@@ -130,6 +132,8 @@ def _start(config: RayConfig) -> None:
     ours = None if config.address else config.workers or usable_cpus()
     start = partial(ray.init, num_cpus=ours, log_to_driver=False, logging_level=logging.ERROR, include_dashboard=False if ours else None)
     try:
+        if config.address is not None:
+            _knock(config.address)
         start(config.address or "local")
     except (OSError, RuntimeError, ValueError) as error:  # ConnectionError is an OSError
         where = f"the Ray cluster at {config.address}" if config.address else "a Ray cluster on this machine"
@@ -137,6 +141,13 @@ def _start(config: RayConfig) -> None:
         raise ExecutorFailed(msg) from error
     # What Ray has to say of a dead worker it prints on stdout, which is for data; our own error says it. There is no public switch.
     ray._private.worker._worker_logs_enabled = False  # noqa: SLF001
+
+
+def _knock(address: str) -> None:
+    """Raise OSError where nobody listens: Ray itself would try for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=_CONNECT_S).close()
 
 
 def _result(task: "ObjectRef[Outcome[Result]]") -> Result:

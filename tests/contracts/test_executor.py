@@ -199,6 +199,14 @@ def test_an_executor_on_a_cluster_of_the_users_leaves_it_as_it_is(kind: str, sta
     assert list(cluster.map(work.doubled, range(2))) == [0, 2]
 
 
+def test_a_cluster_that_is_not_there_is_told_with_its_address() -> None:
+    code = "from tests.contracts.executor_work import doubled, opened; opened('ray', '127.0.0.1:1').map(doubled, [1])"
+    ended = run("-c", code)
+    assert ended.stderr.splitlines()[-1].startswith(
+        "forecaster.errors.ExecutorFailed: executor: the Ray cluster at 127.0.0.1:1 cannot be used"
+    )
+
+
 @pytest.mark.parametrize(("kind", "package"), [("ray", "ray"), ("dask", "distributed")])
 def test_what_is_not_installed_is_told_with_the_remedy_and_not_before_it_is_needed(kind: str, package: str) -> None:
     lines = (
