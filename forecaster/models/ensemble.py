@@ -52,8 +52,12 @@ class Ensemble:
     def forecast(self, panel: Panel, states: Sequence[State | None], request: Request) -> tuple[Issued | ForecasterError, ...]:
         """One answer a series, in order: its forecast and what to keep, or NotEnoughHistory or ModelFailed naming it.
 
-        states: what was kept of each series, None = nothing. A series that was never above zero is forecast as zero.
+        states: what was kept of each series, None = nothing. A series that was never above zero is forecast as zero. Raises ModelFailed
+        where history and request differ in their step, or no day has a whole number of steps.
         """
+        if panel.step_s != request.horizon.step_s:
+            msg = f"history at a step of {panel.step_s} s cannot be forecast at one of {request.horizon.step_s} s: bring it to that step"
+            raise ModelFailed(msg)
         past = past_of(panel, request.horizon.start, request.calendar)
         measured = ~np.isnan(past.lines)
         answers: dict[int, Issued | ForecasterError] = {}
