@@ -104,12 +104,13 @@ class MemberScore:
     """One member of the ensemble: its share of the forecast, and how it did lately.
 
     weight_ratio: 0..1, all of a forecast add up to 1; 0 = scored on a sample and shown, not used. loss_ratio: its pinball loss at the
-    median over that of the load at the same time yesterday, None = not scored yet.
+    median over that of the load at the same time yesterday, None = not scored yet. days: so many were scored.
     """
 
     name: str
     weight_ratio: float
     loss_ratio: float | None
+    days: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +119,7 @@ class TrackRecord:
 
     days: scored days. pinball, naive_pinball: mean over SCORED_LEVELS and measured buckets, of ours and of the load at the same time
     yesterday or last week with its own calibrated quantiles, in the signal's unit. coverage: the share of buckets at or below P95.
-    drift_log: the mean of log(actual / median) over the last three scored days.
+    drift_log: the mean of log(actual / median) over the last three scored days. loss_ratio: as that of a member, of the whole.
     """
 
     days: int
@@ -126,6 +127,7 @@ class TrackRecord:
     naive_pinball: float
     coverage: float
     drift_log: float
+    loss_ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

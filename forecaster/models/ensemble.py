@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forecaster.errors import ForecasterError, ModelFailed, NotEnoughHistory
-from forecaster.forecast import Issued, MemberScore, Request, State
+from forecaster.forecast import Forecast, Issued, MemberScore, Request, State
 from forecaster.models.drawing import Drawing, drawn
 from forecaster.models.issuing import Basis, forecasts, future_slots
 from forecaster.models.keeping import Circle, bring_up_to_date
@@ -94,7 +94,7 @@ class Ensemble:
         bring_up_to_date(kept, circle, least_days, drawing.paths if not early and day_long else None)
         if self.watched and new_day:
             watch(kept, circle, self.watched, least_days)
-        losses = circle.losses(kept)
+        losses, whole = circle.losses(kept), circle.losses_of_whole(kept)
         shares = weights(losses[:, :, : len(self.voices)], ~np.isnan(drawing.paths[:, :, 0]), circle.priors)
         basis = Basis(
             request=request,
@@ -109,7 +109,7 @@ class Ensemble:
             if shares[row].any():
                 notes = _notes(name, circle.history_days[row], drawing)
                 said = replace(forecast, members=self._scores(shares[row], losses[row]), notes=notes)
-                answers.append(Issued(forecast=said, state=state))
+                answers.append(Issued(forecast=self._scored(said, whole[row], losses[row]), state=state))
             else:
                 answers.append(ModelFailed(f"no member of {self.name} has an opinion on {name}: {_why(drawing, name)}"))
         return answers
@@ -145,13 +145,23 @@ class Ensemble:
         return (*(voice.member.name for voice in self.voices), *(one.name for one in self.watched))
 
     def _scores(self, shares: Floats, losses: Floats) -> tuple[MemberScore, ...]:
-        names = self._names()
         shares = np.pad(shares, (0, len(self.watched)))
-        naive = losses[:, names.index(_NAIVE)] if _NAIVE in names else np.full(len(losses), np.nan)
+        naive = self._naive(losses)
+        scored = np.count_nonzero(~np.isnan(losses), axis=0).tolist()
         return tuple(
-            MemberScore(name=name, weight_ratio=float(share), loss_ratio=loss_ratio(losses[:, i], naive))
-            for i, (name, share) in enumerate(zip(names, shares, strict=True))
+            MemberScore(name=name, weight_ratio=float(share), loss_ratio=loss_ratio(losses[:, i], naive), days=scored[i])
+            for i, (name, share) in enumerate(zip(self._names(), shares, strict=True))
         )
+
+    def _scored(self, forecast: Forecast, whole: Floats, losses: Floats) -> Forecast:
+        """The forecast with the loss of earlier ones beside those of the members."""
+        if forecast.record is None:
+            return forecast
+        return replace(forecast, record=replace(forecast.record, loss_ratio=loss_ratio(whole, self._naive(losses))))
+
+    def _naive(self, losses: Floats) -> Floats:
+        names = self._names()
+        return losses[:, names.index(_NAIVE)] if _NAIVE in names else np.full(len(losses), np.nan)
 
 
 def _reach(request: Request) -> int:

@@ -49,6 +49,10 @@ class Circle:
         """Those of each member on each kept day, (series, DAYS, members)."""
         return member_losses(kept.members, self.actual)
 
+    def losses_of_whole(self, kept: Kept) -> Floats:
+        """Those of the kept medians on each kept day, as members' are, (series, DAYS)."""
+        return member_losses(coarse(kept.median, kept.form.parts)[:, :, None], self.actual)[:, :, 0]
+
     def errors(self, kept: Kept) -> Floats:
         """The log errors of the kept medians, (series, DAYS, slots)."""
         offset = self.offset[:, None, None]

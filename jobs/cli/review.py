@@ -11,9 +11,10 @@ from forecaster.series import Floats, Series
 from forecaster.units import DAY_S, floor_to
 from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floors_by_column, load_against, load_ahead
 from jobs.cli.marks import mark_lines
+from jobs.cli.members import gain_sentence, members_table, record_sentence
 from jobs.cli.options import Output
 from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
-from jobs.cli.trusts import trust_cell
+from jobs.cli.trusts import trust_cell, trust_sentence
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
 from jobs.views.days import MeasuredDay, local_day
 from jobs.views.review import Review
@@ -120,6 +121,8 @@ def print_page(review: Review, width: int, options: str) -> None:
     for signal in review.signals:
         show(peaks_table(review, signal), Output.TABLE)
         console.print(Text("\n".join(sentences(review, signal)) + "\n"))
+        if signal.forecast is not None and signal.forecast.members:
+            show(members_table(signal.forecast), Output.TABLE)
     for title, chart, told in charts(review, sizing(review, review.pools[0]), width):
         console.print(Text(title, style="bold"))
         if chart:
@@ -171,7 +174,7 @@ def peaks_table(review: Review, signal: SignalReview) -> Table:
 
 
 def sentences(review: Review, signal: SignalReview) -> list[str]:
-    """What the numbers say: the change, the accuracy, the model."""
+    """What the numbers say: the change, the accuracy, the model with its record, and what it is not sure of."""
     told = []
     parts = [
         f"{percent_words(ratio, signed=True)} on {name}"
@@ -185,9 +188,11 @@ def sentences(review: Review, signal: SignalReview) -> list[str]:
         told.append(f"Tomorrow's peak at P50 is {' and '.join(parts)}.")
     told.append(_accuracy(review, signal))
     if signal.forecast is not None:
-        told.append(_origin(review, signal.forecast))
-    trust = review.trust_in(signal.signal)
-    return [*told, f"{trust.sentence}."] if trust is not None else told
+        told += [_origin(review, signal.forecast), gain_sentence(signal.forecast), record_sentence(signal.forecast.record)]
+        told += [f"{note.code}: {note.detail}." for note in signal.forecast.notes]
+    if (trust := review.trust_in(signal.signal)) is not None:
+        told.append(trust_sentence(trust))
+    return [sentence for sentence in told if sentence]
 
 
 def _accuracy(review: Review, signal: SignalReview) -> str:
@@ -204,10 +209,7 @@ def _accuracy(review: Review, signal: SignalReview) -> str:
 def _origin(review: Review, forecast: Forecast) -> str:
     trained_d = forecast.trained_on.length_s / DAY_S
     issued = f"{review.member.workload.calendar.local(forecast.issued_at):%a %d %b %H:%M}"
-    covered = next((c for level, c in zip(forecast.levels, forecast.coverage, strict=True) if level == UPPER), None)
-    coverage = f", P95 covered {percent_words(covered)} lately" if covered is not None else ""
-    notes = "".join(f"; {note.code}: {note.detail}" for note in forecast.notes)
-    return f"Model {forecast.model}, forecast of {issued} from {trained_d:.0f} days{coverage}{notes}."
+    return f"Model {forecast.model}, forecast of {issued} from {trained_d:.0f} days."
 
 
 def charts(review: Review, signal: SignalReview, width: int) -> list[tuple[str, str, str]]:

@@ -8,6 +8,7 @@ from forecaster.reasons import Reason
 from forecaster.series import Window
 from forecaster.units import DAY_S, floor_to, from_epoch_s
 from jobs.cli.marks import marks_json
+from jobs.cli.members import members_json, record_json
 from jobs.cli.review import floor_change
 from jobs.cli.trusts import trust_json
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
@@ -47,6 +48,8 @@ def _signal(review: Review, signal: SignalReview) -> dict[str, object]:
         "model": forecast.model if forecast is not None else None,
         "issued_at": forecast.issued_at if forecast is not None else None,
         "notes": reasons_json(forecast.notes) if forecast is not None else [],
+        "members": members_json(forecast) if forecast is not None else [],
+        "record": record_json(forecast.record) if forecast is not None else None,
         "today": _peak(signal.today),
         "tomorrow": _peak(signal.tomorrow),
         "tomorrow_is_covered": signal.whole,

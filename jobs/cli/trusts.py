@@ -19,6 +19,13 @@ def trust_cell(trusts: Sequence[Trust]) -> Cell | None:
     return Cell(value=least.score, words=" ".join(word for word in (score, verdict) if word))
 
 
+def trust_sentence(found: Trust) -> str:
+    """What a page that shows the track record still has to say: all of a verdict against the forecast, the score of one for it."""
+    if found.verdict is Verdict.TRUSTED and found.score is not None and found.reason is None:
+        return f"Trust {found.score:.2f}: plans rest on the forecast."
+    return f"{found.sentence}."
+
+
 def trust_json(found: Trust) -> dict[str, object]:
     """One verdict with what it rests on, null where it is not known."""
     return {

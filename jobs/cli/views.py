@@ -25,7 +25,7 @@ def review(
 ) -> None:
     """Tomorrow's peaks and floors against the past, yesterday's forecast against what came, and what needs a decision.
 
-    With a WORKLOAD: its page, with charts of the next 24 hours and of yesterday.
+    With a WORKLOAD: its page, with what each forecast is made of and why, and charts of the next 24 hours and of yesterday.
 
     Example: forecaster review chat
     """
