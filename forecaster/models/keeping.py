@@ -125,7 +125,7 @@ def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand:
     issued = loads(quantiles, then, ceiling(then, median))[said]
     kept.median[rows[said], day] = np.maximum(np.exp(median) - offset, 0.0)[said]
     kept.members[rows, day, : len(circle.members)] = coarse(np.maximum(np.exp(paths) - offset[..., None], 0.0), kept.form.parts)
-    if day:
+    if day and said.size:
         _score(kept, only(part, said), rows[said], day, issued)
     if day < PENDING:
         kept.quantiles[rows[said], day] = issued
