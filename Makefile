@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 export OMP_NUM_THREADS = 1
-SERVICES := prometheus postgresql
+SERVICES := prometheus postgresql libgomp1
 
 .PHONY: help demo test services lint format docs bench lock clean
 
@@ -16,7 +16,7 @@ demo: $(VENV)/.installed ## the main job on a real trace, without any server
 test: $(VENV)/.developed services ## every test; those that need a program which is not there are skipped with the reason
 	$(BIN)/python -m pytest -n 2
 
-# Debian's packages for the real counterparts in the tests, where apt and root are there.
+# Debian's packages for the real counterparts in the tests, and the library that LightGBM is linked with, where apt and root are there.
 services:
 	@if command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
 		missing=$$(for package in $(SERVICES); do dpkg -s $$package >/dev/null 2>&1 || echo $$package; done); \
@@ -57,7 +57,7 @@ $(VENV)/bin/python:
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 
 $(VENV)/.installed: $(VENV)/bin/python pyproject.toml requirements.lock
-	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable .
+	$(BIN)/python -m pip install --quiet --constraint requirements.lock --editable '.[gbm]'
 	@touch $@
 
 $(VENV)/.developed: $(VENV)/.installed

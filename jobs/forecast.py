@@ -116,10 +116,21 @@ def _learned(fleet: Fleet, groups: Groups, now: datetime) -> dict[tuple[Signal, 
         state = fleet.store.states([key]).get(key)
         if fleet.model.name == DEFAULT_MODEL and is_due(state, now, fleet.model.members):
             names = list(histories)[:: max(1, len(histories) // SERIES)]
-            state = learn(panel_of({name: histories[name] for name in names}), now, calendar)
-            fleet.store.save_states({key: state})
+            fresh = _learn(panel_of({name: histories[name] for name in names}), now, calendar)
+            if fresh is not None:
+                fleet.store.save_states({key: fresh})
+                state = fresh
         found[signal, horizon.step_s] = learned_of(state, now)
     return found
+
+
+def _learn(panel: Panel, now: datetime, calendar: Calendar) -> State | None:
+    """What is learned of the panel; None, with a line in the log, where that fails: what was learned before serves on, or nothing."""
+    try:
+        return learn(panel, now, calendar)
+    except Exception as error:  # noqa: BLE001  a library may raise anything, say OSError without libgomp, and one member stops no fleet
+        log.warning("forecast", member="gbm", error=f"did not learn: {type(error).__name__}: {error}")
+        return None
 
 
 def _chunks(fleet: Fleet, groups: Groups) -> Iterator[Chunk]:

@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+import tomllib
 from configparser import ConfigParser
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import yaml
 from prometheus_client import generate_latest
 
+from forecaster.models.catalogue import EXTRAS
 from jobs.daemon.serve import END_S
 from jobs.references.commands import every_command
 from jobs.telemetry.catalogue import METRICS, Kind, metrics_table
@@ -111,6 +113,19 @@ def test_what_the_image_copies_is_there_and_passes_the_ignore_file() -> None:
     assert {name.strip(' "') for name in packages[1].split(",")} <= copied
 
 
+def test_the_image_has_the_member_that_learns_and_the_library_that_it_is_linked_with() -> None:
+    runs = " ".join(rest for word, rest in instructions() if word == "RUN")
+    assert '"$1[gbm]"' in runs
+    assert "libgomp1" in runs
+
+
+def test_all_is_every_extra() -> None:
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    names = ",".join(sorted(extras.keys() - {"all"}))
+    assert extras["all"] == [f"forecaster[{names}]"]
+    assert {extra for _, extra in EXTRAS.values()} <= extras.keys()
+
+
 def test_the_image_has_two_stages_runs_as_nobody_and_is_told_by_sigterm() -> None:
     words = [word for word, _ in instructions()]
     parts = dict(instructions())
@@ -206,5 +221,6 @@ def test_the_pages_name_files_and_commands_that_are_there(page: str) -> None:
     for path in re.findall(r"`(deploy/[\w.-]+)`", text):
         assert (ROOT / path).exists(), path
     known = {name for name, _ in every_command()}
+    known |= {name.partition(" ")[0] for name in known}  # a group by itself
     for words in re.findall(r"`forecaster ([a-z]+(?: (?:set|clear))?)", text):
         assert words in known, words
