@@ -10,7 +10,7 @@ import numpy as np
 from forecaster.models.calibration import SIGMA_DAYS, effective, normal, student_ratio
 from forecaster.series import Floats
 
-_PRIOR_DAYS = 2.0  # days of all segments that are mixed into the location of one
+_PRIOR_DAYS = 0.5  # days without any error that are mixed into the location
 _EMPIRICAL_DAYS = 10.0  # days after which the peaks' own distribution counts as much as Student's
 _BLEND_DAYS = 2.0  # days of history at which yesterday's peak counts as much as the path's
 _MEASURED_RATIO = 0.8  # of a day or a window must be measured before its maximum is believed
