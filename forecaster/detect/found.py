@@ -10,7 +10,7 @@ from forecaster.detect.outages import outages
 from forecaster.detect.plateaus import Companions, plateaus
 from forecaster.detect.resets import resets
 from forecaster.detect.stuck import stuck
-from forecaster.marks import Mark
+from forecaster.marks import Mark, MarkKind
 from forecaster.series import Series
 
 _ALONE = Companions()
@@ -21,12 +21,21 @@ def detect(series: Series, now: datetime, companions: Companions = _ALONE) -> tu
 
     Cost: about a millisecond a series of 8 weeks at 5 minutes.
     """
-    grid = grid_of(series, now)
-    if grid is None:
+    whole = grid_of(series, now)
+    if whole is None:
         return ()
+    absent = list(missing(whole))
+    grid = next((_since(series, mark.span.end, now) for mark in absent if mark.kind is MarkKind.LEADING_ZEROS), whole)
     broken = [*resets(grid), *stuck(grid)]
     clean: Grid = grid.without(broken) if broken else grid
     down = list(outages(clean))
     clean = clean.without(down) if down else clean
-    found = [*missing(grid), *broken, *down, *crowds(clean), *plateaus(clean, companions), *levels(clean)]
+    found = [*absent, *broken, *down, *crowds(clean), *plateaus(clean, companions), *levels(clean)]
     return tuple(sorted(found, key=lambda mark: (mark.span.start, mark.span.end, mark.kind)))
+
+
+def _since(series: Series, start: datetime, now: datetime) -> Grid:
+    """The grid from the first traffic on: beside weeks of zeros before it, every load would be a crowd."""
+    grid = grid_of(series.between(start, series.end), now)
+    assert grid is not None  # noqa: S101  its first bucket is the first one above zero
+    return grid
