@@ -22,6 +22,8 @@ def weekday_effects(levels: Floats, weekend: NDArray[np.bool_], ahead: int) -> F
     last one first. The median distance from the mean of the week around, first of the class (workday or weekend), then of the weekday
     within its class, both shrunk: n days count n / (n + prior).
     """
+    oldest = 1 + int(np.flatnonzero(~np.isnan(levels))[-1])  # unmeasured days before it are the chunk's, not the series'
+    levels, weekend = levels[:oldest], weekend[: ahead + oldest]
     steady = _without_jumps(levels)
     distance = steady - _week_around(steady)
     of_phases = np.zeros(WEEK, dtype=bool)

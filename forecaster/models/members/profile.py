@@ -99,16 +99,18 @@ def _winsorised(shapes: Floats) -> Floats:
 
     With fewer days there is no next one to trust, and a day may differ from the middle one by a factor of e.
     """
-    cut = shapes.shape[1] // _DAYS_AN_OUTLIER
-    if not cut:
-        usual = medians(shapes)[:, None]
-        return np.clip(shapes, usual - _WEEKEND_LOG, usual + _WEEKEND_LOG)
-    ordered = np.sort(np.ascontiguousarray(shapes.transpose(0, 2, 1)), axis=2)
+    cut = (~np.isnan(shapes)).any(axis=2).sum(axis=1) // _DAYS_AN_OUTLIER
+    clipped = np.empty_like(shapes)
+    few = cut == 0
+    usual = medians(shapes[few])[:, None]
+    clipped[few] = np.clip(shapes[few], usual - _WEEKEND_LOG, usual + _WEEKEND_LOG)
+    ordered = np.sort(np.ascontiguousarray(shapes[~few].transpose(0, 2, 1)), axis=2)
     count = ordered.shape[2] - np.count_nonzero(np.isnan(ordered), axis=2)
-    low = np.minimum(cut, np.maximum(count - 1, 0) // 2)
+    low = np.minimum(cut[~few][:, None], np.maximum(count - 1, 0) // 2)
     high = np.maximum(count - 1 - low, 0)
     least, most = (np.take_along_axis(ordered, at[..., None], axis=2)[..., 0][:, None] for at in (low, high))
-    return np.clip(shapes, least, most)
+    clipped[~few] = np.clip(shapes[~few], least, most)
+    return clipped
 
 
 def _profiles(shapes: Floats, past: Past, weekends: NDArray[np.bool_], ahead: int) -> _Days:

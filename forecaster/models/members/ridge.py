@@ -122,8 +122,9 @@ def _recent(residuals: Floats, levels: Floats, level: Floats, early: int) -> Flo
         return np.zeros(len(lines))
     by_day = median_last(lines.reshape(len(lines), -1, per_day)[:, ::-1, -span:])
     deviation = np.nan_to_num(by_day[:, 0] - level)
-    if by_day.shape[1] <= _RECENT_AFTER_DAYS:
-        return deviation
     others = by_day[:, 1:] - levels[:, 1 : by_day.shape[1]]
+    few = np.count_nonzero(~np.isnan(others), axis=1) < _RECENT_AFTER_DAYS
+    if few.all():
+        return deviation
     most = _RECENT_SIGMAS * np.maximum(_SIGMA_FLOOR, 1.4826 * np.nan_to_num(median_last(np.abs(others))))
-    return np.clip(deviation, -most, most)
+    return np.where(few, deviation, np.clip(deviation, -most, most))
