@@ -19,8 +19,9 @@ _DAYS = 56
 _WAVES = 10  # the shortest is 2.4 hours long
 _TREND_PRIOR, _WEEKEND_PRIOR, _WEEKDAY_PRIOR, _SLOT_PRIOR_DAYS = 20.0, 0.3, 1.0, 3.0
 _SLOT_SIGMAS = 8.0  # a slot's residual beyond that is no habit
-_LEVEL_GAIN = 0.8
-_RECENT_A_DAY, _RECENT_GAIN, _RECENT_SIGMAS, _RECENT_AFTER_DAYS, _SIGMA_FLOOR = 8, 0.5, 4.0, 5, 0.02
+_LEVEL_GAIN, _LEVEL_DAYS = 0.8, 14
+_RECENT_A_DAY, _RECENT_GAIN = 8, 0.5
+_CLIP_SIGMAS, _CLIP_AFTER_DAYS, _SIGMA_FLOOR = 4.0, 5, 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,12 +105,34 @@ def _habit(residuals: Floats, weights: Floats) -> Floats:
 
 
 def _level(levels: Floats) -> Floats:
-    """The level to expect next: exponential smoothing over measured days, the newest first, shape (series,); 0 where none was."""
-    known = ~np.isnan(levels)
-    turn = np.cumsum(known, axis=1) - 1
-    weights = np.where(known, _LEVEL_GAIN * (1 - _LEVEL_GAIN) ** turn, 0.0)
-    level: Floats = (weights * np.nan_to_num(levels)).sum(axis=1)
+    """The level to expect next: exponential smoothing over measured days, the newest first, shape (series,); 0 where none was.
+
+    As in `levels.expected_level`, an innovation beyond 4 sigma of the earlier ones is cut back to that, unless the day before was beyond
+    on the same side: one abnormal day does not skew the next. Older days than two weeks would carry a billionth.
+    """
+    measured_first = np.argsort(np.isnan(levels), axis=1, kind="stable")[:, :_LEVEL_DAYS]
+    days = np.take_along_axis(levels, measured_first, axis=1)[:, ::-1]
+    level, before = np.zeros(len(levels)), np.zeros(len(levels))
+    sizes = np.full(days.shape, np.nan)
+    for day in range(days.shape[1]):
+        innovation = days[:, day] - level
+        known = ~np.isnan(innovation)
+        most = _limit(sizes[:, :day])
+        side = (innovation > most).astype(np.float64) - (innovation < -most)
+        moved = np.where(side == before, innovation, np.clip(innovation, -most, most))
+        level += np.where(known, _LEVEL_GAIN * moved, 0.0)
+        before = np.where(known, side, before)
+        sizes[:, day] = np.abs(innovation)
     return level
+
+
+def _limit(sizes: Floats) -> Floats:
+    """4 sigma of deviations given by their sizes (series, n), infinite while fewer than 5 are known."""
+    few = np.count_nonzero(~np.isnan(sizes), axis=1) < _CLIP_AFTER_DAYS
+    if few.all():
+        return np.full(len(sizes), np.inf)
+    sigma = 1.4826 * np.nan_to_num(median_last(sizes))
+    return np.where(few, np.inf, _CLIP_SIGMAS * np.maximum(_SIGMA_FLOOR, sigma))
 
 
 def _recent(residuals: Floats, levels: Floats, level: Floats, early: int) -> Floats:
@@ -122,9 +145,5 @@ def _recent(residuals: Floats, levels: Floats, level: Floats, early: int) -> Flo
         return np.zeros(len(lines))
     by_day = median_last(lines.reshape(len(lines), -1, per_day)[:, ::-1, -span:])
     deviation = np.nan_to_num(by_day[:, 0] - level)
-    others = by_day[:, 1:] - levels[:, 1 : by_day.shape[1]]
-    few = np.count_nonzero(~np.isnan(others), axis=1) < _RECENT_AFTER_DAYS
-    if few.all():
-        return deviation
-    most = _RECENT_SIGMAS * np.maximum(_SIGMA_FLOOR, 1.4826 * np.nan_to_num(median_last(np.abs(others))))
-    return np.where(few, deviation, np.clip(deviation, -most, most))
+    most = _limit(np.abs(by_day[:, 1:] - levels[:, 1 : by_day.shape[1]]))
+    return np.clip(deviation, -most, most)
