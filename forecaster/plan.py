@@ -1,11 +1,11 @@
 """Demand to floors: replicas rounded up once, for every instant until the plan's end."""
 
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
-from typing import assert_never
+from typing import Self, assert_never
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,12 @@ class Plan:
         """The floor in force at an instant, None outside of the plan."""
         i = bisect_right(self.floors, instant, key=lambda floor: floor.start) - 1
         return self.floors[i] if i >= 0 and instant < self.floors[i].until else None
+
+    def within(self, span: Window) -> Self:
+        """The plan with only those floors that are in force at some time of a span, or the nearest one where none is."""
+        first = bisect_right(self.floors, span.start, key=lambda floor: floor.until)
+        end = bisect_left(self.floors, span.end, key=lambda floor: floor.start)
+        return replace(self, floors=self.floors[min(first, end - 1 if end else 0) : max(end, 1)])
 
     def replica_hours(self, start: datetime, end: datetime) -> float:
         """What the floors add up to over [start, end), as far as the plan reaches."""

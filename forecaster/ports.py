@@ -54,9 +54,12 @@ class MetricSource(Protocol):
     `fetch` answers with the buckets of `window` (both edges multiples of `step_s`) in the signal's own unit; what was not measured
     is NaN, never 0, and infinite or negative values count as not measured. A source coarser than `step_s` repeats its bucket's rate. Raises
     SourceUnavailable (try later) or SourceRejected (fix the configuration: no such metric, two series, not a number).
+    `remarks` tells what was odd about the samples of a window that was fetched, as marks at `now` within the window: rows that came
+    twice or out of order. Nothing where the source cannot see it. It raises as `fetch` does.
     """
 
     def fetch(self, query: Query, window: Window, step_s: int) -> Series: ...
+    def remarks(self, query: Query, window: Window, now: datetime) -> tuple[Mark, ...]: ...
 
 
 class ForecastModel(Protocol):
@@ -138,8 +141,11 @@ class Store(Protocol):
     def append_plans(self, plans: Sequence[Plan]) -> None:
         """Keep plans, all or none."""
 
-    def plans(self, workload: str, pool: str, window: Window) -> tuple[Plan, ...]:
-        """The plans issued in `window`, oldest first."""
+    def plans(self, workload: str, pool: str, window: Window, *, last: int | None = None, span: Window | None = None) -> tuple[Plan, ...]:
+        """The plans issued in `window`, oldest first.
+
+        last: only so many, the newest. span: each as `Plan.within` it. Both cost as much less as they leave out.
+        """
 
     def append_records(self, records: Sequence[CycleRecord]) -> None:
         """Keep cycle records, all or none."""

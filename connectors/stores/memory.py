@@ -123,10 +123,12 @@ class MemoryStore:
             for plan in batch:
                 self._plans[plan.workload, plan.pool].put(plan.issued_at, plan)
 
-    def plans(self, workload: str, pool: str, window: Window) -> tuple[Plan, ...]:
-        """The plans issued in `window`, oldest first."""
+    def plans(self, workload: str, pool: str, window: Window, *, last: int | None = None, span: Window | None = None) -> tuple[Plan, ...]:
+        """The plans issued in `window`, as the port says."""
         with self._lock:
-            return tuple(self._plans[workload, pool].within(window))
+            found = self._plans[workload, pool].within(window)
+        newest = found if last is None else found[max(len(found) - last, 0) :]
+        return tuple(newest if span is None else (plan.within(span) for plan in newest))
 
     def append_records(self, records: Sequence[CycleRecord]) -> None:
         """Keep cycle records, as the port says."""

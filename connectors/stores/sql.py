@@ -1,17 +1,30 @@
 """The store on SQLite and PostgreSQL: rows found by key, values as compact bytes (`codec`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Table, and_, delete, func, select
+from sqlalchemy import Connection, Table, delete, select
 from sqlalchemy.dialects import postgresql, sqlite
 
 from connectors.stores.codec import decode, encode
 from connectors.stores.days import Day, days_of, joined, merged, other_step, split
 from connectors.stores.engine import alone, open_engine, reading, writing
+from connectors.stores.forms import microseconds
+from connectors.stores.plans import plan_of
 from connectors.stores.prune import Cuts, prune
 from connectors.stores.schema import check_schema
+from connectors.stores.statements import (
+    EVENTS_WITHIN,
+    FORECASTS_WITHIN,
+    HISTORY_DAYS,
+    HISTORY_STEPS,
+    LAST_PLANS_WITHIN,
+    MARKS_TOUCHING,
+    PLANS_WITHIN,
+    RECORDS_WITHIN,
+    RULINGS_WITHIN,
+)
 from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, STATES, TARGETS
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import StoreError
@@ -28,7 +41,6 @@ TargetKey: TypeAlias = tuple[str, str, str]
 """Workload, pool, target."""
 
 _KEYS_A_QUERY = 500  # databases limit the parameters of a statement
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class SqlStore:
@@ -70,7 +82,12 @@ class SqlStore:
     def append_forecasts(self, forecasts: Sequence[tuple[str, Forecast]]) -> None:
         """Keep forecasts, as the port says."""
         rows = [
-            {"workload": workload, "signal": forecast.signal.value, "issued_us": _us(forecast.issued_at), "payload": encode(forecast)}
+            {
+                "workload": workload,
+                "signal": forecast.signal.value,
+                "issued_us": microseconds(forecast.issued_at),
+                "payload": encode(forecast),
+            }
             for workload, forecast in forecasts
         ]
         with writing(self._engine) as connection:
@@ -78,10 +95,9 @@ class SqlStore:
 
     def forecasts(self, workload: str, signal: Signal, window: Window) -> tuple[Forecast, ...]:
         """The forecasts issued in `window`, oldest first."""
-        of = and_(FORECASTS.c.workload == workload, FORECASTS.c.signal == signal.value)
-        within = and_(FORECASTS.c.issued_us >= _us(window.start), FORECASTS.c.issued_us < _us(window.end))
+        of = {"workload": workload, "signal": signal.value} | _within(window)
         with reading(self._engine) as connection:
-            payloads = connection.scalars(select(FORECASTS.c.payload).where(of, within).order_by(FORECASTS.c.issued_us)).all()
+            payloads = connection.scalars(FORECASTS_WITHIN, of).all()
         return tuple(decode(Forecast, payload) for payload in payloads)
 
     def save_states(self, states: Mapping[str, State]) -> None:
@@ -101,49 +117,38 @@ class SqlStore:
 
     def append_plans(self, plans: Sequence[Plan]) -> None:
         """Keep plans, as the port says."""
-        rows = [{"workload": plan.workload, "pool": plan.pool, "issued_us": _us(plan.issued_at), "payload": encode(plan)} for plan in plans]
+        rows = [
+            {"workload": plan.workload, "pool": plan.pool, "issued_us": microseconds(plan.issued_at), "payload": encode(plan)}
+            for plan in plans
+        ]
         with writing(self._engine) as connection:
             _upsert(connection, PLANS, rows)
 
-    def plans(self, workload: str, pool: str, window: Window) -> tuple[Plan, ...]:
-        """The plans issued in `window`, oldest first."""
-        of = and_(PLANS.c.workload == workload, PLANS.c.pool == pool)
-        within = and_(PLANS.c.issued_us >= _us(window.start), PLANS.c.issued_us < _us(window.end))
+    def plans(self, workload: str, pool: str, window: Window, *, last: int | None = None, span: Window | None = None) -> tuple[Plan, ...]:
+        """The plans issued in `window`, as the port says."""
+        of = {"workload": workload, "pool": pool, "last": last} | _within(window)
         with reading(self._engine) as connection:
-            payloads = connection.scalars(select(PLANS.c.payload).where(of, within).order_by(PLANS.c.issued_us)).all()
-        return tuple(decode(Plan, payload) for payload in payloads)
+            payloads = connection.scalars(PLANS_WITHIN if last is None else LAST_PLANS_WITHIN, of).all()
+        return tuple(plan_of(payload, span) for payload in reversed(payloads))
 
     def append_records(self, records: Sequence[CycleRecord]) -> None:
         """Keep cycle records, as the port says."""
-        batch = [((r.decision.workload, r.decision.pool, r.decision.target), _us(r.at), encode(r)) for r in records]
+        batch = [((r.decision.workload, r.decision.pool, r.decision.target), microseconds(r.at), encode(r)) for r in records]
         with writing(self._engine) as connection:
             ids = _target_ids(connection, {key for key, _, _ in batch})
             _upsert(connection, RECORDS, [{"target_id": ids[key], "at_us": at_us, "payload": payload} for key, at_us, payload in batch])
 
     def records(self, workload: str, window: Window) -> tuple[CycleRecord, ...]:
         """A workload's records, as the port says."""
-        earlier = RECORDS.alias()
-        last_us = (
-            select(func.max(earlier.c.at_us))
-            .where(earlier.c.target_id == TARGETS.c.id, earlier.c.at_us < _us(window.start))
-            .scalar_subquery()
-        )
-        found = (
-            select(RECORDS.c.payload)
-            .join(TARGETS)
-            .where(TARGETS.c.workload == workload)
-            .where(RECORDS.c.at_us >= func.coalesce(last_us, _us(window.start)), RECORDS.c.at_us < _us(window.end))
-            .order_by(RECORDS.c.at_us, TARGETS.c.pool, TARGETS.c.target)
-        )
         with reading(self._engine) as connection:
-            payloads = connection.scalars(found).all()
+            payloads = connection.scalars(RECORDS_WITHIN, {"workload": workload} | _within(window)).all()
         return tuple(decode(CycleRecord, payload) for payload in payloads)
 
     def append_ruling(self, ruling: Ruling) -> None:
         """Keep a person's word; said again at the same instant, it is the last word of that instant."""
         key = {
             "workload": ruling.workload,
-            "at_us": _us(ruling.at),
+            "at_us": microseconds(ruling.at),
             "kind": ruling.kind.value,
             "author": ruling.author,
             "plan_id": ruling.plan_id or "",
@@ -155,10 +160,8 @@ class SqlStore:
 
     def rulings(self, workload: str, window: Window) -> tuple[Ruling, ...]:
         """The rulings given in `window`, oldest first."""
-        within = and_(RULINGS.c.at_us >= _us(window.start), RULINGS.c.at_us < _us(window.end))
-        found = select(RULINGS.c.payload).where(RULINGS.c.workload == workload, within).order_by(RULINGS.c.at_us, RULINGS.c.id)
         with reading(self._engine) as connection:
-            payloads = connection.scalars(found).all()
+            payloads = connection.scalars(RULINGS_WITHIN, {"workload": workload} | _within(window)).all()
         return tuple(decode(Ruling, payload) for payload in payloads)
 
     def append_marks(self, workload: str, marks: Sequence[Mark]) -> None:
@@ -174,15 +177,14 @@ class SqlStore:
 
     def marks(self, workload: str, signal: Signal, window: Window) -> tuple[Mark, ...]:
         """The marks and unmarks whose span touches `window`, in the order in which they were said."""
-        of = and_(MARKS.c.workload == workload, MARKS.c.signal == signal.value)
-        within = and_(MARKS.c.end_us > _us(window.start), MARKS.c.start_us < _us(window.end))
+        of = {"workload": workload, "signal": signal.value} | _within(window)
         with reading(self._engine) as connection:
-            payloads = connection.scalars(select(MARKS.c.payload).where(of, within).order_by(MARKS.c.at_us, MARKS.c.id)).all()
+            payloads = connection.scalars(MARKS_TOUCHING, of).all()
         return tuple(decode(Mark, payload) for payload in payloads)
 
     def append_events(self, entries: Sequence[EventEntry]) -> None:
         """Keep entries, as the port says."""
-        rows = [({"name": each.name, "at_us": _us(each.at), "author": each.author}, encode(each)) for each in entries]
+        rows = [({"name": each.name, "at_us": microseconds(each.at), "author": each.author}, encode(each)) for each in entries]
         if not rows:
             return
         with writing(self._engine) as connection:
@@ -193,16 +195,15 @@ class SqlStore:
 
     def events(self, window: Window) -> tuple[EventEntry, ...]:
         """The entries made in `window`, in the order in which they were said."""
-        within = and_(EVENTS.c.at_us >= _us(window.start), EVENTS.c.at_us < _us(window.end))
         with reading(self._engine) as connection:
-            payloads = connection.scalars(select(EVENTS.c.payload).where(within).order_by(EVENTS.c.at_us, EVENTS.c.id)).all()
+            payloads = connection.scalars(EVENTS_WITHIN, _within(window)).all()
         return tuple(decode(EventEntry, payload) for payload in payloads)
 
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is old, as the port says; a database gives the room to later rows, not back to the disk."""
 
         def cut_us(span_s: float) -> int:
-            return _us(now - timedelta(seconds=span_s))
+            return microseconds(now - timedelta(seconds=span_s))
 
         cuts = Cuts(
             history_day=epoch_s(now - timedelta(seconds=keep.history_s)) // DAY_S,
@@ -218,9 +219,9 @@ class SqlStore:
         self._engine.dispose()
 
 
-def _us(instant: datetime) -> int:
-    """Whole microseconds since the epoch: exact, where a float of seconds would not be."""
-    return (instant - _EPOCH) // timedelta(microseconds=1)
+def _within(window: Window) -> Row:
+    """The window as statements have it."""
+    return {"start_us": microseconds(window.start), "end_us": microseconds(window.end)}
 
 
 def _mark_key(workload: str, mark: Mark) -> Row:
@@ -228,23 +229,21 @@ def _mark_key(workload: str, mark: Mark) -> Row:
         "workload": workload,
         "signal": mark.signal.value,
         "kind": mark.kind.value,
-        "start_us": _us(mark.span.start),
-        "end_us": _us(mark.span.end),
-        "at_us": _us(mark.at),
+        "start_us": microseconds(mark.span.start),
+        "end_us": microseconds(mark.span.end),
+        "at_us": microseconds(mark.at),
         "author": mark.author,
     }
 
 
-def _days(connection: Connection, key: Mapping[str, str | int], numbers: range) -> dict[int, Day]:
+def _days(connection: Connection, key: Row, numbers: range) -> dict[int, Day]:
     """The days that were kept among the given ones."""
-    within = and_(HISTORY.c.day >= numbers.start, HISTORY.c.day < numbers.stop)
-    rows = connection.execute(select(HISTORY.c.day, HISTORY.c.payload).filter_by(**key).where(within))
+    rows = connection.execute(HISTORY_DAYS, key | {"first_day": numbers.start, "end_day": numbers.stop})
     return {number: decode(Day, payload) for number, payload in rows}
 
 
 def _refuse_other_step(connection: Connection, workload: str, signal: Signal, step_s: int) -> None:
-    found = select(HISTORY.c.step_s).where(HISTORY.c.workload == workload, HISTORY.c.signal == signal.value)
-    steps = connection.scalars(found.distinct().order_by(HISTORY.c.step_s)).all()
+    steps = connection.scalars(HISTORY_STEPS, {"workload": workload, "signal": signal.value}).all()
     if steps and step_s not in steps:
         raise other_step(workload, signal, step_s, kept=steps)
 

@@ -175,6 +175,26 @@ def test_plans_of_workloads_and_pools_do_not_mix(any_store: Store) -> None:
     assert same(any_store.plans("embed", "h100", DAY), (plan(workload="embed", replicas=2),))
 
 
+def test_only_the_newest_plans_are_read_when_only_so_many_are_asked_for(any_store: Store) -> None:
+    issued = [plan(after(s)) for s in (0, 300, 600)]
+    any_store.append_plans(issued)
+    assert same(any_store.plans("chat", "h100", span(0, 601), last=2), (issued[1], issued[2]))
+    assert same(any_store.plans("chat", "h100", span(0, 600), last=1), (issued[1],))
+    assert same(any_store.plans("chat", "h100", span(0, 601), last=9), tuple(issued))
+    assert any_store.plans("chat", "h100", span(0, 601), last=0) == ()
+
+
+@pytest.mark.parametrize(
+    ("start_s", "end_s", "floors"),
+    [(0, 60, [0]), (350, 650, [1, 2]), (600, 900, [2]), (-900, 0, [0]), (900, 999, [2]), (-1, 999, [0, 1, 2])],
+)
+def test_only_the_floors_within_a_span_are_read_or_the_nearest(any_store: Store, start_s: int, end_s: int, floors: list[int]) -> None:
+    pieces = tuple(replace(plan().floors[0], start=after(300 * i), until=after(300 * i + 300), replicas=i) for i in range(3))
+    any_store.append_plans([replace(plan(), floors=pieces)])
+    (read,) = any_store.plans("chat", "h100", DAY, span=span(start_s, end_s))
+    assert same(read, replace(plan(), floors=tuple(pieces[i] for i in floors)))
+
+
 def test_a_batch_of_plans_that_breaks_half_way_leaves_nothing(any_store: Store) -> None:
     with pytest.raises(Interrupted):
         any_store.append_plans(Broken(plan()))

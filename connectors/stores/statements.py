@@ -1,0 +1,65 @@
+"""What the store asks of its tables, written once: making a statement costs more than running it.
+
+Parameters: workload, signal, pool, step_s, last; start_us and end_us of a window; first_day and end_day of history.
+"""
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Integer, Select, Text, bindparam, func, select
+
+from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, TARGETS
+
+_WORKLOAD, _SIGNAL, _POOL = (bindparam(name, type_=Text) for name in ("workload", "signal", "pool"))
+_START_US, _END_US = bindparam("start_us", type_=BigInteger), bindparam("end_us", type_=BigInteger)
+
+
+def _plans() -> Select[Any]:
+    within = (PLANS.c.issued_us >= _START_US, PLANS.c.issued_us < _END_US)
+    return select(PLANS.c.payload).where(PLANS.c.workload == _WORKLOAD, PLANS.c.pool == _POOL, *within).order_by(PLANS.c.issued_us.desc())
+
+
+def _records() -> Select[Any]:
+    """Led by the last one before the window of each target: one step in the index, however long ago it was."""
+    earlier = RECORDS.alias()
+    before = select(func.max(earlier.c.at_us)).where(earlier.c.target_id == TARGETS.c.id, earlier.c.at_us < _START_US).scalar_subquery()
+    return (
+        select(RECORDS.c.payload)
+        .join(TARGETS)
+        .where(TARGETS.c.workload == _WORKLOAD)
+        .where(RECORDS.c.at_us >= func.coalesce(before, _START_US), RECORDS.c.at_us < _END_US)
+        .order_by(RECORDS.c.at_us, TARGETS.c.pool, TARGETS.c.target)
+    )
+
+
+HISTORY_DAYS = select(HISTORY.c.day, HISTORY.c.payload).where(
+    HISTORY.c.workload == _WORKLOAD,
+    HISTORY.c.signal == _SIGNAL,
+    HISTORY.c.step_s == bindparam("step_s", type_=Integer),
+    HISTORY.c.day >= bindparam("first_day", type_=Integer),
+    HISTORY.c.day < bindparam("end_day", type_=Integer),
+)
+HISTORY_STEPS = (
+    select(HISTORY.c.step_s).where(HISTORY.c.workload == _WORKLOAD, HISTORY.c.signal == _SIGNAL).distinct().order_by(HISTORY.c.step_s)
+)
+FORECASTS_WITHIN = (
+    select(FORECASTS.c.payload)
+    .where(FORECASTS.c.workload == _WORKLOAD, FORECASTS.c.signal == _SIGNAL)
+    .where(FORECASTS.c.issued_us >= _START_US, FORECASTS.c.issued_us < _END_US)
+    .order_by(FORECASTS.c.issued_us)
+)
+PLANS_WITHIN = _plans()
+"""The newest first."""
+LAST_PLANS_WITHIN = _plans().limit(bindparam("last", type_=Integer))
+RECORDS_WITHIN = _records()
+RULINGS_WITHIN = (
+    select(RULINGS.c.payload)
+    .where(RULINGS.c.workload == _WORKLOAD, RULINGS.c.at_us >= _START_US, RULINGS.c.at_us < _END_US)
+    .order_by(RULINGS.c.at_us, RULINGS.c.id)
+)
+MARKS_TOUCHING = (
+    select(MARKS.c.payload)
+    .where(MARKS.c.workload == _WORKLOAD, MARKS.c.signal == _SIGNAL)
+    .where(MARKS.c.end_us > _START_US, MARKS.c.start_us < _END_US)
+    .order_by(MARKS.c.at_us, MARKS.c.id)
+)
+EVENTS_WITHIN = select(EVENTS.c.payload).where(EVENTS.c.at_us >= _START_US, EVENTS.c.at_us < _END_US).order_by(EVENTS.c.at_us, EVENTS.c.id)
