@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 
 from forecaster.series import Signal, Window
@@ -62,6 +62,12 @@ class MarkKind(StrEnum):
                 return Treatment.LEFT_OUT
 
 
+NEAR = timedelta(hours=2)
+"""What is told of samples as they come counts as one when no more than this lies between."""
+TOLD_KINDS = (MarkKind.DUPLICATE, MarkKind.LATE)
+"""Kinds that show only as samples come: nobody finds them in a history afterwards, so none is taken back for not being found."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mark:
     """One thing said of a span of a signal's history, `at` an instant.
@@ -118,7 +124,7 @@ def news(found: Iterable[Mark], kept: Iterable[Mark], seen: Window, now: datetim
     before. seen: where detection had enough around it to find again what it had found; what was detected beyond stays as it is.
     """
     found = tuple(found)
-    detected = marks_in_force(mark for mark in kept if mark.detected)
+    detected = marks_in_force(mark for mark in kept if mark.detected and mark.kind not in TOLD_KINDS)
     fresh = tuple(mark for mark in found if not any(_of_one(mark, old) and _told(mark.span, old.span, seen) for old in detected))
     gone = tuple(
         replace(old, unmark=True, at=now, detail="no longer found")
@@ -126,6 +132,22 @@ def news(found: Iterable[Mark], kept: Iterable[Mark], seen: Window, now: datetim
         if _covers(seen, old.span) and not any(_of_one(mark, old) and _stays(mark, old, fresh) for mark in found)
     )
     return (*gone, *fresh)
+
+
+def told_anew(told: Iterable[Mark], kept: Iterable[Mark]) -> tuple[Mark, ...]:
+    """What is to be kept of the marks that were told as samples came: those that no kept one of their kind covers.
+
+    One that begins within two hours after a kept one goes on with it: a source that is late every hour is told as one span that grows.
+    """
+    known = marks_in_force(mark for mark in kept if mark.detected)
+    fresh = (mark for mark in told if not any(_of_one(mark, old) and _covers(old.span, mark.span) for old in known))
+    return tuple(_gone_on(mark, known) for mark in fresh)
+
+
+def _gone_on(mark: Mark, known: Iterable[Mark]) -> Mark:
+    ends = (old.span.end for old in known if _of_one(mark, old))
+    near = max((end for end in ends if timedelta(0) < mark.span.start - end <= NEAR), default=mark.span.start)
+    return replace(mark, span=Window(start=near, end=mark.span.end))
 
 
 def _stays(mark: Mark, old: Mark, fresh: tuple[Mark, ...]) -> bool:

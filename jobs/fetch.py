@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from forecaster.detect.late import late
 from forecaster.errors import NotEnoughHistory, SourceError
 from forecaster.event_effects import ordinary
 from forecaster.events import Event
@@ -17,7 +18,7 @@ from forecaster.units import HOUR_S, floor_to, iso
 from jobs.draft import Draft
 from jobs.failure import Failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
-from jobs.marking import Search, marked
+from jobs.marking import Search, keep_told, marked
 from jobs.route import Route, route
 
 LATE_S = 2 * HOUR_S
@@ -37,9 +38,9 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] =
     absent: list[tuple[str, SourceError]] = []
     silent: list[Failure] = []
     notes: list[str] = []
-    pressure = _pressure(fleet, member, span)
+    pressure = _pressure(fleet, member, span, now)
     for query in (q for q in member.queries if q.signal in FORECAST_SIGNALS):
-        found, error = _brought(fleet, member, query, span)
+        found, error = _brought(fleet, member, query, span, now)
         known = found.series
         notes += found.absent
         search = Search(measured=known, load=ordinary(known, draft.name, events), pressure=pressure)
@@ -60,22 +61,29 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] =
     return replace(draft, histories=tuple(histories), notes=(*draft.notes, *notes), failures=(*draft.failures, *failures))
 
 
-def _pressure(fleet: Fleet, member: Member, span: Window) -> Series | None:
+def _pressure(fleet: Fleet, member: Member, span: Window, now: datetime) -> Series | None:
     """The queue beside the load, which tells a capped day; None where none is measured. What fails here is told by the apply half."""
     queue = next((query for query in member.queries if query.signal is Signal.QUEUE_DEPTH), None)
-    return _brought(fleet, member, queue, span)[0].series if queue is not None else None
+    return _brought(fleet, member, queue, span, now)[0].series if queue is not None else None
 
 
-def _brought(fleet: Fleet, member: Member, query: Query, span: Window) -> tuple[Route, SourceError | None]:
+def _brought(fleet: Fleet, member: Member, query: Query, span: Window, now: datetime) -> tuple[Route, SourceError | None]:
     """What is known of a signal over the span, after what the store did not have was fetched, and what kept it from that."""
-    name = member.workload.name
-    known = fleet.store.history(name, query.signal, span, member.step_s)
+    known = fleet.store.history(member.workload.name, query.signal, span, member.step_s)
+    failed = None
     try:
-        fresh = member.source.fetch(query, Window(start=_resume_at(known), end=span.end), member.step_s)
+        _kept(fleet, member, query, known, now)
     except SourceError as error:
-        return route(fleet.store, member.lineage, query.signal, span, member.step_s), error
+        failed = error
+    return route(fleet.store, member.lineage, query.signal, span, member.step_s), failed
+
+
+def _kept(fleet: Fleet, member: Member, query: Query, known: Series, now: datetime) -> None:
+    """Fetch what is not known yet, keep it, and keep what it and the source say of how the samples came. Raises SourceError."""
+    name, window = member.workload.name, Window(start=_resume_at(known), end=known.end)
+    fresh = member.source.fetch(query, window, member.step_s)
     fleet.store.append_history(name, fresh)
-    return route(fleet.store, member.lineage, query.signal, span, member.step_s), None
+    keep_told(fleet.store, name, (*late(known, fresh, now), *member.source.remarks(query, window, now)))
 
 
 def _stopped(query: Query, known: Series, span: Window) -> Iterator[Failure]:

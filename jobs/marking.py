@@ -7,7 +7,7 @@ import numpy as np
 
 from forecaster.detect.found import detect
 from forecaster.detect.plateaus import Companions
-from forecaster.marks import Mark, MarkKind, marks_in_force, news
+from forecaster.marks import NEAR, Mark, MarkKind, marks_in_force, news, told_anew
 from forecaster.ports import Store
 from forecaster.series import LOAD_SIGNALS, Series, Window
 from forecaster.units import WEEK_S
@@ -35,6 +35,16 @@ def marked(store: Store, name: str, kept: tuple[Mark, ...], search: Search, now:
     if new:
         store.append_marks(name, new)
     return marks_in_force((*said, *new))
+
+
+def keep_told(store: Store, name: str, told: tuple[Mark, ...]) -> None:
+    """Keep what a source or a second look said of samples as they came, as far as it was not said before. Raises StoreError."""
+    if not told:
+        return
+    span = Window(start=min(mark.span.start for mark in told) - NEAR, end=max(mark.span.end for mark in told))
+    new = told_anew(told, store.marks(name, told[0].signal, span))
+    if new:
+        store.append_marks(name, new)
 
 
 def _explained(mark: Mark, measured: Series) -> bool:

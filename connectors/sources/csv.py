@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field
 
+from connectors.sources.oddities import Oddities, oddities
 from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceRejected, TraceRejected
+from forecaster.marks import Mark
 from forecaster.ports import Query
 from forecaster.series import MOST_LOAD, Series, Window
 from forecaster.trace import Trace
@@ -56,21 +58,33 @@ class _Version:
     size: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Column:
+    """What was read of a column: its numbers, and what was odd about its rows."""
+
+    readings: Readings
+    oddities: Oddities
+
+
 class CsvSource:
     """The columns of one file. A count is one in the bucket; the bucket is the median spacing of the stamps."""
 
     def __init__(self, config: CsvConfig) -> None:
         self._config = config
         self._lock = Lock()
-        self._read: dict[str, tuple[_Version, Readings]] = {}
+        self._read: dict[str, tuple[_Version, _Column]] = {}
 
     def fetch(self, query: Query, window: Window, step_s: int) -> Series:
         """See `MetricSource`. A bucket of the file that ends after the window is not known yet."""
-        return series_of(query, self._readings(query.expression), window, step_s)
+        return series_of(query, self._column(query.expression).readings, window, step_s)
+
+    def remarks(self, query: Query, window: Window, now: datetime) -> tuple[Mark, ...]:
+        """See `MetricSource`. Rows that share a stamp, and rows that stand behind later ones; empty cells are no rows."""
+        return self._column(query.expression).oddities.marks(query.signal, window, now)
 
     def probe(self, query: Query, now: datetime) -> str:
         """One sentence on what the column holds as of `now`. Raises SourceRejected when it cannot be used."""
-        readings = self._readings(query.expression)
+        readings = self._column(query.expression).readings
         scale = factor(query, readings.step_s)
         end = readings.start + timedelta(seconds=readings.step_s * readings.numbers.size)
         span = f"{readings.numbers.size} buckets of {readings.step_s} s from {iso(readings.start)} to {iso(end)}"
@@ -88,17 +102,17 @@ class CsvSource:
         with self._lock:
             self._read.clear()
 
-    def _readings(self, column: str) -> Readings:
+    def _column(self, column: str) -> _Column:
         """The column, parsed once for each version of the file."""
         with self._lock:
             version = _version(self._config.path)
             kept = self._read.get(column)
             if kept is None or kept[0] != version:
                 try:
-                    readings = _read(self._config.path, column=column, timestamp=self._config.timestamp)
+                    found = _read(self._config.path, column=column, timestamp=self._config.timestamp)
                 except TraceRejected as error:
                     raise SourceRejected(str(error)) from error
-                kept = self._read[column] = (version, readings)
+                kept = self._read[column] = (version, found)
             return kept[1]
 
 
@@ -110,14 +124,14 @@ def read_trace(path: Path, *, column: str = "value", timestamp: str = "timestamp
     Empty cells, absent rows, infinite and negative numbers are not measured. Rows may be in any order; other columns are
     ignored. Raises TraceRejected, naming the file and the line, for anything that cannot be read or replayed.
     """
-    readings = _read(path, column=column, timestamp=timestamp)
+    readings = _read(path, column=column, timestamp=timestamp).readings
     if np.isnan(readings.numbers).all():
         msg = f"{path.name} has no number in column {column!r}; at least one bucket must be measured"
         raise TraceRejected(msg)
     return Trace(start=readings.start, bucket_s=readings.step_s, counts=readings.numbers)
 
 
-def _read(path: Path, *, column: str, timestamp: str) -> Readings:
+def _read(path: Path, *, column: str, timestamp: str) -> _Column:
     table = _table(path, column=column, timestamp=timestamp)
     stamps_us = _stamps_us(table[timestamp], path.name)
     values = _numbers(table[column], path.name)
@@ -231,7 +245,7 @@ def _first(texts: "pd.Series[str]", wrong: "pd.Series[bool]") -> tuple[int, str]
     return line, repr(cell[:40]) if isinstance(cell, str) else "an empty cell"
 
 
-def _buckets(stamps_us: NDArray[np.int64], values: NDArray[np.float64], file: str) -> Readings:
+def _buckets(stamps_us: NDArray[np.int64], values: NDArray[np.float64], file: str) -> _Column:
     """The rows in epoch-aligned buckets: the mean of what was measured in each, NaN where that is nothing."""
     bucket_s = _bucket_s(stamps_us, file)
     index = stamps_us // (bucket_s * _MICRO)
@@ -246,7 +260,8 @@ def _buckets(stamps_us: NDArray[np.int64], values: NDArray[np.float64], file: st
     index = index[measured] - first
     count = np.bincount(index, minlength=n)
     total = np.bincount(index, weights=values[measured], minlength=n)
-    return Readings(start=start, step_s=bucket_s, numbers=np.where(count > 0, total / np.maximum(count, 1), np.nan))
+    readings = Readings(start=start, step_s=bucket_s, numbers=np.where(count > 0, total / np.maximum(count, 1), np.nan))
+    return _Column(readings=readings, oddities=oddities(stamps_us[measured], index, readings))
 
 
 def _bucket_s(stamps_us: NDArray[np.int64], file: str) -> int:

@@ -14,6 +14,7 @@ from connectors.http.endpoint import Endpoint
 from connectors.sources.promql import Labels, RangeApi, Samples, Span
 from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceRejected, SourceUnavailable
+from forecaster.marks import Mark
 from forecaster.ports import Query
 from forecaster.series import Floats, Series, Window
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, epoch_s, floor_to, iso
@@ -174,6 +175,10 @@ class PrometheusSource:
         numbers = self._minutes(query.expression, start, end)
         readings = Readings(start=start, step_s=MINUTE_S, numbers=np.empty(0) if numbers is None else numbers)
         return series_of(query, readings, window, step_s)
+
+    def remarks(self, query: Query, window: Window, now: datetime) -> tuple[Mark, ...]:  # noqa: ARG002  there is nothing to look at
+        """See `MetricSource`. None: the server keeps one sample an instant, and rate() sees by itself where a counter began again."""
+        return ()
 
     def probe(self, query: Query, now: datetime) -> str:
         """One sentence on what the query answers for the hour before `now`, in the signal's unit.

@@ -197,6 +197,11 @@ def test_a_source_that_is_not_there_says_so_in_one_sentence(recorded: Recorded) 
         assert "\n" not in str(failed.value)
 
 
+@pytest.mark.parametrize("name", HISTORY)
+def test_rows_in_order_each_with_its_own_stamp_are_nothing_to_remark(recorded: Recorded, name: str) -> None:
+    assert recorded.source.remarks(recorded.query(name), minutes(0, 60), START + timedelta(hours=1)) == ()
+
+
 def test_a_probe_tells_what_is_measured_now(recorded: Recorded) -> None:
     sentence = recorded.source.probe(recorded.query("load"), START + timedelta(minutes=60))
     assert "590 requests/min" in sentence

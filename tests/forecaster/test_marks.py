@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from forecaster.marks import Mark, MarkKind, Treatment, marks_in_force, news
+from forecaster.marks import Mark, MarkKind, Treatment, marks_in_force, news, told_anew
 from forecaster.series import Signal, Window
 from tests.traces import MONDAY
 
@@ -118,3 +118,29 @@ def test_what_lies_beyond_what_detection_sees_stays() -> None:
 
 def test_what_a_person_said_is_nothing_that_detection_takes_back() -> None:
     assert news([], [mark(1, 3, author="ada")], DAY, MONDAY + 5 * HOUR) == ()
+
+
+LATE, TWICE = MarkKind.LATE, MarkKind.DUPLICATE
+
+
+@pytest.mark.parametrize("kind", [LATE, TWICE])
+def test_what_was_told_as_samples_came_is_not_taken_back_for_not_being_found_later(kind: MarkKind) -> None:
+    assert news((), (mark(0, 1, kind),), hours(-48, 48), MONDAY) == ()
+
+
+def test_what_was_told_is_kept_once() -> None:
+    assert told_anew((mark(1, 2, LATE),), (mark(0, 3, LATE),)) == ()
+    assert told_anew((mark(1, 2, LATE),), (mark(0, 3, TWICE),)) == (mark(1, 2, LATE),)
+
+
+def test_what_a_person_took_back_is_not_told_again() -> None:
+    said = (mark(0, 3, LATE), mark(0, 3, LATE, at=1, author="ada", unmark=True))
+    assert told_anew((mark(1, 2, LATE),), said) == ()
+
+
+def test_a_source_that_is_late_every_hour_is_one_mark_that_grows() -> None:
+    said = [mark(0, 0.5, LATE)]
+    for hour in (1.0, 2.0, 3.0):
+        said += told_anew((mark(hour, hour + 0.5, LATE, at=hour),), said)
+    assert held(*said, mark(9, 9.5, LATE, at=9)) == [(LATE, 0, 3.5), (LATE, 9, 9.5)]
+    assert told_anew((mark(9, 9.5, LATE),), said) == (mark(9, 9.5, LATE),)  # long after the last one

@@ -260,3 +260,37 @@ def test_a_chain_of_names_is_followed(chat: World) -> None:
         fleet.store.append_history("chat", older)
     known = history(drafted(chat, NOW, workload="chat-v2"))
     np.testing.assert_allclose(known.between(at(5, 0), at(0, 0)).mean, load / 4)
+
+
+def test_k09_duplicate_and_late_rows_are_kept_as_marks_once_and_cost_the_forecast_nothing(chat: World, usual: Forecast) -> None:
+    rows = daily_rpm(days=DAYS)
+    late = [row for row in rows if at(5, 9) <= row[0] < at(5, 10)]
+    rest = [row for row in rows if row not in late]
+    twice = [row for row in rest if at(3, 9) <= row[0] < at(3, 11)]
+    write_trace(chat.folder / "load.csv", [*rest[:-600], *late, *rest[-600:], *twice])
+    after = forecast(chat)
+    forecast(chat, NOW + HOUR)  # the file is looked through again
+    spans = [(mark.kind, mark.span.start, mark.span.end) for mark in marks_in_force(kept(chat))]
+    assert spans == [
+        (MarkKind.LATE, at(5, 9), at(5, 10)),
+        (MarkKind.DUPLICATE, at(3, 9), at(3, 11)),
+        (MarkKind.LATE, at(3, 9), at(3, 11)),
+    ]
+    assert len(kept(chat)) == len(spans)
+    np.testing.assert_allclose(ratio(after, usual), 1)
+
+
+def test_k09_samples_that_come_after_their_bucket_was_kept_are_marked_and_their_numbers_taken(chat: World) -> None:
+    span = (at(0, 6.5), at(0, 7))
+    write(chat, scaled(0.4, *span))
+    drafted(chat)
+    write(chat)
+    later = history(drafted(chat, NOW + HOUR))
+    (mark,) = marks_in_force(kept(chat))
+    assert (mark.kind, mark.span.start, mark.span.end) == (MarkKind.LATE, *span)
+    assert mark.detail == "6 buckets changed by up to 60% after being kept"
+    np.testing.assert_allclose(
+        later.between(*span).mean, [count / 5 for stamp, count in daily_rpm(days=DAYS) if span[0] <= stamp < span[1]], rtol=1e-3
+    )
+    drafted(chat, NOW + 2 * HOUR)
+    assert kinds(chat) == [MarkKind.LATE]
