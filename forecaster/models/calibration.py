@@ -188,17 +188,20 @@ def _thinned(errors: Floats) -> Floats:
 
 def _scores(scores: Floats, weights: Floats, levels: Floats) -> tuple[Floats, Floats]:
     """z(1/2), (series,), and z(level) - z(1/2), (series, levels), for levels of each series."""
-    values, heavy = scores.reshape(len(scores), -1), weights.reshape(len(scores), -1)
+    heavy = weights.reshape(len(scores), -1)
+    values = np.where(heavy > 0, scores.reshape(len(scores), -1), np.inf)
     order = np.argsort(values, axis=1)
     values, heavy = np.take_along_axis(values, order, axis=1), np.take_along_axis(heavy, order, axis=1)
     count = (heavy > 0).sum(axis=1)
+    largest = np.take_along_axis(values, np.maximum(count - 1, 0)[:, None], axis=1)
+    values = np.minimum(values, np.where(count[:, None] > 0, largest, 0.0))  # beyond the known ones lies the largest of them
     below = np.cumsum(heavy, axis=1)
     below = (below - heavy / 2) / np.maximum(below[:, -1:], _TINY)
     wanted = np.concatenate((np.full((len(scores), 1), 0.5), levels), axis=1)
-    gaussian = np.concatenate(([0.0], normal(np.clip(levels[0], _TINY, 1 - _TINY)) / _MEAN_SIZE))
     wanted = 0.5 + (wanted - 0.5) * (1 + 1 / np.maximum(count, 1))[:, None]
     quantiles = np.stack([np.interp(w, b, v) for w, b, v in zip(wanted, below, values, strict=True)])
-    quantiles = np.where(count[:, None] > 0, quantiles, gaussian)
+    for row in np.flatnonzero(count == 0):
+        quantiles[row] = np.concatenate(([0.0], normal(np.clip(levels[row], _TINY, 1 - _TINY)) / _MEAN_SIZE))
     return quantiles[:, 0], quantiles[:, 1:] - quantiles[:, :1]
 
 
