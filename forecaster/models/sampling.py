@@ -22,18 +22,19 @@ def watch(kept: Kept, circle: Circle, watched: Sequence[Member], minimum_days: f
     """Draw watched members at yesterday's midnight for the series that wait longest. Writes to the arrays of `kept`.
 
     Columns of watched members follow those of the circle. None is drawn twice within a week; whose turn it is among those that wait
-    alike follows from the names, so that a fleet's cost is even.
+    alike follows from names and day, so that a fleet's cost is even and one that cannot be drawn is not in the others' way for ever.
     """
     first = len(circle.members)
     waits = _waits(kept.members[:, :, first : first + len(watched)])
+    left = MOST - np.count_nonzero(waits == _YESTERDAY)
     young = circle.history_days - _YESTERDAY < minimum_days
     due = [
-        (-int(waits[row, i]), _turn(name, one.name), row, i)
+        (-int(waits[row, i]), _turn(name, one.name, kept.today), row, i)
         for row, name in enumerate(circle.midnight.names)
         for i, one in enumerate(watched)
         if waits[row, i] > _WEEK and not young[row]
     ]
-    for _, _, row, i in sorted(due)[:MOST]:
+    for _, _, row, i in sorted(due)[: max(0, left)]:
         then = only(circle, np.array([row])).midnight.earlier(_YESTERDAY)
         path = drawn((watched[i],), then, then.clock.per_day, circle.calendar).paths[0, 0]
         kept.members[row, _YESTERDAY, first + i] = coarse(np.maximum(np.exp(path) - then.offset[0], 0.0), kept.form.parts)
@@ -56,5 +57,5 @@ def _waits(members: Floats) -> Floats:
     return waits
 
 
-def _turn(series: str, member: str) -> int:
-    return zlib.crc32(f"{member}/{series}".encode())
+def _turn(series: str, member: str, day: int) -> int:
+    return zlib.crc32(f"{member}/{series}/{day}".encode())
