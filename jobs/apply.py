@@ -18,15 +18,16 @@ from forecaster.guard import Case, guard
 from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
-from forecaster.series import LENGTH_SIGNALS, Series, Window, empty_series
+from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
 from forecaster.units import HOUR_S, MINUTE_S, floor_to
-from forecaster.workload import Mode, Pool
+from forecaster.workload import Mode, Policy
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
 from jobs.standing import rulings_of, standing
 
 NEWS_S = 1 * HOUR_S
 """A record that says nothing new is kept this often, as a sign of life."""
+_NEXT = timedelta(microseconds=1)  # no instant lies between two of these
 log = structlog.get_logger()
 
 
@@ -41,11 +42,15 @@ class Basis:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
-    """One workload in one apply cycle. seen: the targets as they were before a write. failures: empty when all went well."""
+    """One workload in one apply cycle. seen: the targets as they were before a write. failures: empty when all went well.
+
+    news: the records worth keeping.
+    """
 
     workload: str
     records: tuple[CycleRecord, ...]
     failures: tuple[Failure, ...]
+    news: tuple[CycleRecord, ...] = ()
     bases: tuple[Basis, ...] = ()
     seen: tuple[Seen, ...] = ()
 
@@ -68,7 +73,7 @@ def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     """Decide and write every target's floor, several workloads at once; a broken one stops no other. Raises StoreError."""
     with ThreadPoolExecutor(max_workers=fleet.workers) as pool:
         cycles = tuple(pool.map(partial(_guarded, fleet, now=now), fleet.members))
-    fleet.store.append_records([record for cycle in cycles for record in _news(fleet, cycle, now)])
+    fleet.store.append_records([record for cycle in cycles for record in cycle.news])
     return cycles
 
 
@@ -77,15 +82,16 @@ def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
     workload, policy = member.workload, member.workload.policy
     observation, failures = observe(member, now)
     rulings = rulings_of(fleet.store, workload.name, now)
+    before = records_before(fleet, member, now)
     bases, turns = [], []
     for pool in workload.pools:
-        in_force, plans = standing(fleet.store, workload, pool.name, rulings, now)
+        in_force, plans = standing(fleet.store, workload, pool.name, rulings, now, ahead_s=pool.lead_time.plan_s)
         followed = _followed(in_force, plans)
         correction = correct(in_force.plan, look(observation, followed, pool, policy), policy)
         bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))
         case = partial(Case, now=now, workload=workload.name, pool=pool.name, policy=policy, in_force=in_force, correction=correction)
         for name in pool.targets:
-            recent = recent_decisions(fleet, member, pool, name, now)
+            recent = recent_decisions(before, policy, pool.name, name, now)
             decide = partial(case, recent=recent, rulings=rulings, conditions=observation.conditions)
             try:
                 turns.append(apply_target(member.targets[name], decide, policy.mode, now))
@@ -94,10 +100,12 @@ def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
     if not failures:
         failures += _unmeasured(bases)
     failures += [failure("apply", turn.error, f"{turn.seen.target}: {turn.error}") for turn in turns if turn.error is not None]
+    records = tuple(turn.record for turn in turns)
     return Cycle(
         workload=workload.name,
-        records=tuple(turn.record for turn in turns),
+        records=records,
         failures=tuple(failures),
+        news=tuple(_news(records, before)),
         bases=tuple(bases),
         seen=tuple(turn.seen for turn in turns),
     )
@@ -167,20 +175,24 @@ def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
             errors.append((name, error))
             return empty_series(query.signal, window, MINUTE_S)
 
-    asked = (query for query in member.queries if query.signal not in LENGTH_SIGNALS)
+    asked = (query for query in member.queries if query.signal in LIVE_SIGNALS)
     live = tuple(fetched(query.signal, query, policy.blend.live_span_s) for query in asked)
     conditions = tuple((name, fetched(f"the condition {name}", query, policy.hold_when_expiry_s)) for name, query in member.conditions)
     return Observation(at=now, live=live, conditions=conditions), list(unfetched(errors, "could not be fetched live"))
 
 
-def recent_decisions(fleet: Fleet, member: Member, pool: Pool, target: str, now: datetime) -> tuple[Decision, ...]:
+def records_before(fleet: Fleet, member: Member, now: datetime) -> tuple[CycleRecord, ...]:
+    """What was recorded of a workload's targets as far back as a decision looks and up to `now`, led by the last one before of each."""
+    back_s = max(NEWS_S, member.workload.policy.hold_s)
+    return fleet.store.records(member.workload.name, Window(start=now - timedelta(seconds=back_s), end=now + _NEXT))
+
+
+def recent_decisions(before: tuple[CycleRecord, ...], policy: Policy, pool: str, target: str, now: datetime) -> tuple[Decision, ...]:
     """The decisions for one target in force over the hold span, in the present mode, oldest first; those at `now` itself do not count."""
-    policy = member.workload.policy
-    span = Window(start=now - timedelta(seconds=max(policy.hold_s, 1.0)), end=now)
-    records = fleet.store.records(member.workload.name, span)
-    return tuple(
-        r.decision for r in records if (r.decision.pool, r.decision.target, r.mode) == (pool.name, target, policy.mode) and r.at < now
-    )
+    since = now - timedelta(seconds=max(policy.hold_s, 1.0))
+    of_target = [r for r in before if (r.decision.pool, r.decision.target) == (pool, target) and r.at < now]
+    older = sum(r.at < since for r in of_target)
+    return tuple(r.decision for r in of_target[max(older - 1, 0) :] if r.mode is policy.mode)
 
 
 def _guarded(fleet: Fleet, member: Member, now: datetime) -> Cycle:
@@ -194,11 +206,10 @@ def _guarded(fleet: Fleet, member: Member, now: datetime) -> Cycle:
         return Cycle(workload=member.workload.name, records=(), failures=(failure("apply", error),))
 
 
-def _news(fleet: Fleet, cycle: Cycle, now: datetime) -> Iterator[CycleRecord]:
+def _news(records: tuple[CycleRecord, ...], before: tuple[CycleRecord, ...]) -> Iterator[CycleRecord]:
     """The records worth keeping: what changed since the last one of the same target, and a sign of life every hour."""
-    before = fleet.store.records(cycle.workload, Window(start=now - timedelta(seconds=NEWS_S), end=now + timedelta(seconds=1)))
-    last = {(r.decision.pool, r.decision.target): r for r in before if r.at <= now}
-    for record in cycle.records:
+    last = {(r.decision.pool, r.decision.target): r for r in before}
+    for record in records:
         if _is_news(record, last.get((record.decision.pool, record.decision.target))):
             yield record
 

@@ -30,7 +30,7 @@ class Change:
 def last_plans(fleet: Fleet, now: datetime) -> Plans:
     """The plan made last for each pool, as far as one was made within the horizon."""
     pools = [(member.workload.name, pool.name) for member in fleet.members for pool in member.workload.pools]
-    plans = {key: plans_near(fleet.store, *key, now, fleet.horizon_s) for key in pools}
+    plans = {key: plans_near(fleet.store, *key, now, fleet.horizon_s, last=1) for key in pools}
     return {key: found[-1] for key, found in plans.items() if found}
 
 

@@ -5,11 +5,15 @@ from datetime import datetime, timedelta
 
 from forecaster.approval import last_followed
 from forecaster.belief import believed_plan
+from forecaster.decision import Ruling
 from forecaster.envelope import enveloped
 from forecaster.event_effects import with_events
 from forecaster.events import Event
+from forecaster.plan import Plan
 from forecaster.reasons import Code
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
+from forecaster.units import DAY_S
+from forecaster.workload import Mode
 from jobs.draft import Draft
 from jobs.failure import Failure
 from jobs.fleet import Fleet
@@ -58,17 +62,30 @@ def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime)
     for draft in drafts:
         workload, rulings = draft.member.workload, rulings_of(fleet.store, draft.name, now)
         for made in draft.plans:
-            for span_s in (NEAR_S, fleet.horizon_s):  # the longer one is read only while nothing of the last hours was followed
-                earlier = tuple(p for p in plans_near(fleet.store, draft.name, made.pool, now, span_s) if p.id != made.id)
-                old = last_followed(earlier, rulings, workload.policy.mode, now)
-                if old is not None:
-                    followed[made.workload, made.pool] = old
-                    break
-            if earlier and earlier[-1].held:
+            old, is_held = _before(fleet, made, rulings, workload.policy.mode, now)
+            if old is not None:
+                followed[made.workload, made.pool] = old
+            if is_held:
                 unanswered.add((made.workload, made.pool))
     plans = tuple(made for draft in drafts for made in draft.plans)
     held = {p.id: p for p in enveloped(plans, followed, frozenset(unanswered), fleet.envelope, now)}
     return tuple(replace(draft, plans=tuple(held[p.id] for p in draft.plans)) for draft in drafts)
+
+
+def _before(fleet: Fleet, made: Plan, rulings: tuple[Ruling, ...], mode: Mode, now: datetime) -> tuple[Plan | None, bool]:
+    """The last plan of the pool that was followed, over the day that is compared, and whether the newest one waits for an approval.
+
+    Older ones are read only while none of the newer was followed.
+    """
+    day = Window(start=now, end=now + timedelta(seconds=DAY_S))
+    earlier: tuple[Plan, ...] = ()
+    for span_s, last in ((NEAR_S, 1), (NEAR_S, None), (fleet.horizon_s, None)):
+        found = plans_near(fleet.store, made.workload, made.pool, now, span_s, last=last, span=day)
+        earlier = tuple(plan for plan in found if plan.id != made.id)
+        old = last_followed(earlier, rulings, mode, now)
+        if old is not None:
+            return old, earlier[-1].held
+    return None, bool(earlier) and earlier[-1].held
 
 
 def approve(fleet: Fleet, draft: Draft, now: datetime) -> Draft:

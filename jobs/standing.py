@@ -17,34 +17,48 @@ FAR_S = 14 * DAY_S
 """The longest horizon that a plan can have."""
 INHERITED_BY = "forecaster"
 """The author of approvals that were inherited."""
-_TICK = timedelta(seconds=1)
+_TICK, _NEXT = timedelta(seconds=1), timedelta(microseconds=1)  # plans are named by the second; no instant lies between two of these
 _EVER = from_epoch_s(0)
 
 
-def plans_near(store: Store, workload: str, pool: str, now: datetime, span_s: float = NEAR_S) -> tuple[Plan, ...]:
-    """The plans issued over the last `span_s` up to and including `now`, oldest first."""
-    plans = store.plans(workload, pool, Window(start=now - timedelta(seconds=span_s), end=now + _TICK))
-    return tuple(plan for plan in plans if plan.issued_at <= now)
+def plans_near(
+    store: Store, workload: str, pool: str, now: datetime, span_s: float = NEAR_S, *, last: int | None = None, span: Window | None = None
+) -> tuple[Plan, ...]:
+    """The plans issued over the last `span_s` up to and including `now`, oldest first. last, span: as `Store.plans` has them."""
+    return store.plans(workload, pool, Window(start=now - timedelta(seconds=span_s), end=now + _NEXT), last=last, span=span)
+
+
+def plans_named(store: Store, workload: str, pool: str, plan_id: str) -> tuple[Plan, ...]:
+    """The plan of an id, where it is one of that pool and is kept: the instant of its issue, to the second, is the id's last part."""
+    if not is_plan_of(plan_id, workload, pool):
+        return ()
+    issued_at = issued_at_of(plan_id)
+    return tuple(p for p in store.plans(workload, pool, Window(start=issued_at, end=issued_at + _TICK)) if p.id == plan_id)
 
 
 def rulings_of(store: Store, workload: str, now: datetime) -> tuple[Ruling, ...]:
     """Every person's word on a workload up to and including `now`, oldest first: a pause has no end until it is taken back."""
-    return tuple(ruling for ruling in store.rulings(workload, Window(start=_EVER, end=now + _TICK)) if ruling.at <= now)
+    return store.rulings(workload, Window(start=_EVER, end=now + _NEXT))
 
 
-def standing(store: Store, workload: Workload, pool: str, rulings: tuple[Ruling, ...], now: datetime) -> tuple[InForce, tuple[Plan, ...]]:
+def standing(
+    store: Store, workload: Workload, pool: str, rulings: tuple[Ruling, ...], now: datetime, *, ahead_s: float | None = None
+) -> tuple[InForce, tuple[Plan, ...]]:
     """The plan in force for a pool, and the plans of the last hours that correction compares with, oldest first.
+
+    ahead_s: only the floors from `now` to so far ahead are asked for, None = all.
 
     Plans of the last hours are read at every tick. Older ones only while none of these may be followed: an approved one by its id,
     and in other modes than review those of two expiries, since a plan older than one is stale and one older than two forgotten.
     """
     policy = workload.policy
-    near = plans_near(store, workload.name, pool, now)
+    span = None if ahead_s is None else Window(start=now, end=now + timedelta(seconds=ahead_s) + _NEXT)
+    near = plans_near(store, workload.name, pool, now, span=span)
     found = in_force(near, (), rulings, policy, now)
     if found.state is PlanState.FRESH:
         return found, near
     approved = tuple(plan for moment in (now, *same_time_of_week(now)) for plan in _approved_before(store, workload, pool, rulings, moment))
-    older = approved if policy.mode is Mode.REVIEW else plans_near(store, workload.name, pool, now, 2 * policy.expiry_s)
+    older = approved if policy.mode is Mode.REVIEW else plans_near(store, workload.name, pool, now, 2 * policy.expiry_s, span=span)
     plans = tuple(sorted({plan.id: plan for plan in (*older, *near)}.values(), key=lambda plan: plan.issued_at))
     return in_force(plans, approved, rulings, policy, now), plans
 
@@ -67,10 +81,9 @@ def inherit_approvals(store: Store, workload: Workload, plans: tuple[Plan, ...],
     The inherited approval ends with the person's, so that plans cannot creep away from what somebody looked at.
     """
     waiting = []
-    rulings = rulings_of(store, workload.name, now)
-    for plan in plans:
-        if workload.policy.mode is not Mode.REVIEW and not plan.held:
-            continue
+    asked = [plan for plan in plans if workload.policy.mode is Mode.REVIEW or plan.held]
+    rulings = rulings_of(store, workload.name, now) if asked else ()
+    for plan in asked:
         verdicts = {r.plan_id for r in rulings if r.kind in {RulingKind.APPROVE, RulingKind.REJECT}}
         if plan.id in verdicts:
             continue
@@ -95,11 +108,12 @@ def inherit_approvals(store: Store, workload: Workload, plans: tuple[Plan, ...],
 
 def _root(store: Store, workload: Workload, plan: Plan, rulings: tuple[Ruling, ...], now: datetime) -> tuple[Plan, Ruling] | None:
     """The newest plan that a person approved, still valid, which this one is close enough to."""
-    by_people = {r.plan_id: r for r in active_approvals(rulings, now) if r.author != INHERITED_BY}
+    by_people = {r.plan_id: r for r in active_approvals(rulings, now) if r.author != INHERITED_BY and r.plan_id is not None}
     tolerance = workload.policy.review_tolerance_ratio
-    for old in reversed(plans_near(store, workload.name, plan.pool, now, FAR_S)):
-        if old.id in by_people and old.valid_until > now and inherited_from(plan, old, tolerance, now):
-            return old, by_people[old.id]
+    for plan_id in sorted(by_people, key=issued_at_of, reverse=True):
+        for old in plans_named(store, workload.name, plan.pool, plan_id):
+            if now - timedelta(seconds=FAR_S) <= old.issued_at <= now < old.valid_until and inherited_from(plan, old, tolerance, now):
+                return old, by_people[plan_id]
     return None
 
 

@@ -15,13 +15,12 @@ from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
 from forecaster.series import LOAD_SIGNALS, Series, Signal, Window, panel_of
 from forecaster.trust import Trust, Verdict, base_forecast, is_wide, reactive, trust
-from forecaster.units import HOUR_S, floor_to
+from forecaster.units import floor_to
 from jobs.draft import Draft
 from jobs.events import known_events
 from jobs.failure import Failure, failure
 from jobs.fleet import Fleet
 from jobs.route import route
-from jobs.standing import plans_near
 
 
 def believe(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
@@ -104,10 +103,8 @@ def _of(signal: Signal, earlier: Callable[[], dict[Signal, Verdict]]) -> Verdict
 def _last_verdicts(fleet: Fleet, draft: Draft, now: datetime) -> dict[Signal, Verdict]:
     """What the newest plans before `now` thought of each signal; a run done again at `now` finds the same."""
     verdicts: dict[Signal, Verdict] = {}
+    before = Window(start=now - timedelta(seconds=fleet.horizon_s), end=now)
     for pool in draft.member.workload.pools:
-        for span_s in (2 * HOUR_S, fleet.horizon_s):  # with a forecast an hour the first finds two
-            earlier = [plan for plan in plans_near(fleet.store, draft.name, pool.name, now, span_s) if plan.issued_at < now]
-            if earlier:
-                verdicts |= {found.signal: found.verdict for found in earlier[-1].trusts}
-                break
+        for plan in fleet.store.plans(draft.name, pool.name, before, last=1, span=before):
+            verdicts |= {found.signal: found.verdict for found in plan.trusts}
     return verdicts

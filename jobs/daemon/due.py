@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from forecaster.series import Window
 from jobs.fleet import Fleet
 from jobs.standing import plans_near
 
@@ -11,9 +12,11 @@ POLL_S = 15.0
 
 def last_planned(fleet: Fleet, now: datetime, span_s: float) -> datetime | None:
     """When the workload that was planned longest ago was planned; None when one has no plan of the last `span_s`. Raises StoreError."""
-    oldest = None
+    oldest, at = None, Window(start=now, end=now + timedelta(seconds=1))
     for workload in (member.workload for member in fleet.members):
-        plans = (plan for pool in workload.pools for plan in plans_near(fleet.store, workload.name, pool.name, now, span_s))
+        plans = (
+            plan for pool in workload.pools for plan in plans_near(fleet.store, workload.name, pool.name, now, span_s, last=1, span=at)
+        )
         newest = max((plan.issued_at for plan in plans), default=None)
         if newest is None:
             return None
