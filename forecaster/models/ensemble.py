@@ -87,7 +87,7 @@ class Ensemble:
         circle = self._circle(past, request)
         kept = recalled(states, self._form(past, request), int(past.clock.days(np.zeros(1, dtype=np.int64))[0]))
         least_days = self.minimum_history_s / DAY_S
-        new_day = not kept.drawn[:, 0].all()
+        new_day = not kept.drawn[:, 0].any()  # a series that is too young for a row of today must not make every run the first one
         drawing = drawn(circle.members, past, _reach(request), request.calendar)
         early = (past.clock.local_s % DAY_S) // past.clock.step_s
         day_long = drawing.paths.shape[2] >= past.clock.per_day
