@@ -17,7 +17,7 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Signal(StrEnum):
-    """What is measured: load, which sizes floors; lengths, which are forecast for people to see; the rest steers the live correction."""
+    """What is measured: load, which sizes floors; lengths, which are forecast for people to see; the rest is evidence about load."""
 
     RPM = "rpm"
     CONCURRENCY = "concurrency"
@@ -25,6 +25,7 @@ class Signal(StrEnum):
     INPUT_LENGTH = "input_length"
     OUTPUT_LENGTH = "output_length"
     QUEUE_DEPTH = "queue_depth"
+    REFUSED = "refused"
     CONDITION = "condition"
 
     @property
@@ -40,6 +41,7 @@ _UNITS = {
     Signal.INPUT_LENGTH: "tokens/request",
     Signal.OUTPUT_LENGTH: "tokens/request",
     Signal.QUEUE_DEPTH: "requests waiting",
+    Signal.REFUSED: "requests refused/min",
     Signal.CONDITION: "(any but 0 holds)",
 }
 
@@ -50,6 +52,10 @@ LOAD_SIGNALS = (Signal.RPM, Signal.CONCURRENCY, Signal.TOKENS)
 LENGTH_SIGNALS = (Signal.INPUT_LENGTH, Signal.OUTPUT_LENGTH)
 """Means over requests: no load, so no floor rests on them and no pool takes a share. An idle bucket has none (0 / 0), which is NaN."""
 FORECAST_SIGNALS = LOAD_SIGNALS + LENGTH_SIGNALS
+LIVE_SIGNALS = (*LOAD_SIGNALS, Signal.QUEUE_DEPTH)
+"""What corrects a plan."""
+PRESSURE_SIGNALS = (Signal.QUEUE_DEPTH, Signal.REFUSED)
+"""What grows when demand exceeds capacity, and tells that the load of the hour says too little; no load by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

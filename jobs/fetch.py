@@ -13,7 +13,7 @@ from forecaster.events import Event
 from forecaster.history import prepare
 from forecaster.ports import Query
 from forecaster.reasons import Code
-from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Series, Signal, Window
+from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, PRESSURE_SIGNALS, Series, Window
 from forecaster.units import HOUR_S, floor_to, iso
 from jobs.draft import Draft
 from jobs.failure import Failure, no_samples, unfetched
@@ -38,12 +38,12 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] =
     absent: list[tuple[str, SourceError]] = []
     silent: list[Failure] = []
     notes: list[str] = []
-    pressure = _pressure(fleet, member, span, now)
+    pressures = _pressures(fleet, member, span, now)
     for query in (q for q in member.queries if q.signal in FORECAST_SIGNALS):
         found, error = _brought(fleet, member, query, span, now)
         known = found.series
         notes += found.absent
-        search = Search(measured=known, load=ordinary(known, draft.name, events), pressure=pressure)
+        search = Search(measured=known, load=ordinary(known, draft.name, events), pressures=pressures)
         marks = marked(fleet.store, draft.name, found.marks, search, now)
         measured = known.measured_ratio > 0
         histories.append(ordinary(prepare(known, now, fleet.history_s, marks), draft.name, events))
@@ -61,10 +61,10 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] =
     return replace(draft, histories=tuple(histories), notes=(*draft.notes, *notes), failures=(*draft.failures, *failures))
 
 
-def _pressure(fleet: Fleet, member: Member, span: Window, now: datetime) -> Series | None:
-    """The queue beside the load, which tells a capped day; None where none is measured. What fails here is told by the apply half."""
-    queue = next((query for query in member.queries if query.signal is Signal.QUEUE_DEPTH), None)
-    return _brought(fleet, member, queue, span, now)[0].series if queue is not None else None
+def _pressures(fleet: Fleet, member: Member, span: Window, now: datetime) -> tuple[Series, ...]:
+    """Queue and refusals beside the load, which tell a capped day. What fails here costs no forecast and is told by `check`."""
+    asked = (query for query in member.queries if query.signal in PRESSURE_SIGNALS)
+    return tuple(_brought(fleet, member, query, span, now)[0].series for query in asked)
 
 
 def _brought(fleet: Fleet, member: Member, query: Query, span: Window, now: datetime) -> tuple[Route, SourceError | None]:

@@ -15,11 +15,11 @@ from forecaster.units import WEEK_S
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """Where marks are looked for: load as measured, without what the calendar explains, and the queue beside it, None where none is."""
+    """Where marks are looked for: load as measured, without what the calendar explains, and queue and refusals beside it."""
 
     measured: Series
     load: Series
-    pressure: Series | None = None
+    pressures: tuple[Series, ...] = ()
 
 
 def marked(store: Store, name: str, kept: tuple[Mark, ...], search: Search, now: datetime) -> tuple[Mark, ...]:
@@ -30,7 +30,7 @@ def marked(store: Store, name: str, kept: tuple[Mark, ...], search: Search, now:
     said = tuple(mark for mark in kept if mark.at <= now)  # a run for the past knows what had been said then
     if search.load.signal not in LOAD_SIGNALS or not len(search.load):
         return marks_in_force(said)
-    found = [mark for mark in detect(search.load, now, Companions(pressure=search.pressure)) if not _explained(mark, search.measured)]
+    found = [mark for mark in detect(search.load, now, Companions(pressures=search.pressures)) if not _explained(mark, search.measured)]
     new = news(found, said, _seen(search.load), now)
     if new:
         store.append_marks(name, new)

@@ -30,11 +30,11 @@ class Readings:
 def factor(query: Query, step_s: int) -> float:
     """What a raw number over `step_s` seconds is multiplied by to stand in the signal's own unit.
 
-    RPM: 60 a per_second, 1 a per_minute, 60 / step_s a count in the bucket; TOKENS, kept a second: a 60th of that. What is in
+    RPM, REFUSED: 60 a per_second, 1 a per_minute, 60 / step_s a count in the bucket; TOKENS, kept a second: a 60th of that. What is in
     flight or waiting is a count and nothing else: SourceRejected for a rate, which would be a mixed-up query.
     """
     match query.signal:
-        case Signal.RPM:
+        case Signal.RPM | Signal.REFUSED:
             return _per_minute(query.unit, step_s)
         case Signal.TOKENS:
             return _per_minute(query.unit, step_s) / MINUTE_S

@@ -7,7 +7,7 @@ import numpy as np
 
 from forecaster.detect.grid import Flags, Grid, bridged, medians, runs
 from forecaster.marks import Mark, MarkKind
-from forecaster.series import Floats, Series
+from forecaster.series import Floats, Series, Signal
 from forecaster.units import HOUR_S, MINUTE_S, epoch_s
 
 _NEAR = 0.97  # of the day's largest bucket
@@ -17,17 +17,18 @@ _TIMES_OTHERS = 3.0
 _CALM = 0.5  # of the noise that is usual at that time: a saturated service has none of its own
 _ENOUGH_DAYS = 5
 _PRESSED_TIMES, _PRESSED_LEAST_S, _AT_THE_TOP = 10.0, 15 * MINUTE_S, 0.9
+_REFUSED_RATIO = 0.01  # of the load: some client over its quota is no lack of capacity
 _FULL = 0.97
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Companions:
-    """What else was measured on a load's grid. pressure: what grows when demand exceeds capacity, such as a queue or requests refused.
+    """What else was measured on a load's grid. pressures: of PRESSURE_SIGNALS, what grows when demand exceeds capacity.
 
     limit: what the ready replicas could carry, in the load's unit.
     """
 
-    pressure: Series | None = None
+    pressures: tuple[Series, ...] = ()
     limit: Series | None = None
 
 
@@ -66,16 +67,25 @@ def _flat(grid: Grid) -> Iterator[tuple[int, int, str]]:
 def _pressed(grid: Grid, companions: Companions) -> Iterator[tuple[int, int, str]]:
     load = grid.flat
     top = np.where(np.isnan(load), -np.inf, load)
-    if companions.pressure is not None:
-        pressure = _aligned(grid, companions.pressure)
-        known = pressure[~np.isnan(pressure)]
-        usual = float(np.median(known)) if known.size else 0.0
-        high = (np.nan_to_num(pressure) > 1 + _PRESSED_TIMES * usual) & (top >= _AT_THE_TOP * grid.largest.repeat(grid.per_day))
-        yield from _long(grid, high, "requests waited or were refused")
+    at_the_top = top >= _AT_THE_TOP * grid.largest.repeat(grid.per_day)
+    for pressure in companions.pressures:
+        why = "requests were refused" if pressure.signal is Signal.REFUSED else "requests waited"
+        yield from _long(grid, _high(grid, pressure) & at_the_top, why)
     if companions.limit is not None:
         limit = _aligned(grid, companions.limit)
         full = (np.nan_to_num(limit) > 0) & (top >= _FULL * np.nan_to_num(limit))
         yield from _long(grid, full, "all that the replicas carry")
+
+
+def _high(grid: Grid, pressure: Series) -> Flags:
+    """Where a pressure is far above its usual size; of refusals also above a share of the load, where both are requests a minute."""
+    line = _aligned(grid, pressure)
+    known = line[~np.isnan(line)]
+    least = np.full(line.size, 1 + _PRESSED_TIMES * (float(np.median(known)) if known.size else 0.0))
+    if (pressure.signal, grid.signal) == (Signal.REFUSED, Signal.RPM):
+        least = np.fmax(least, _REFUSED_RATIO * grid.flat)
+    high: Flags = np.nan_to_num(line) > least
+    return high
 
 
 def _long(grid: Grid, flags: Flags, why: str) -> Iterator[tuple[int, int, str]]:

@@ -18,7 +18,7 @@ from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.scalars import Duration, Name, Number, Positive, Zone, spell_duration
 
-SignalName = Literal["rpm", "concurrency", "tokens", "input_length", "output_length", "queue_depth"]
+SignalName = Literal["rpm", "concurrency", "tokens", "input_length", "output_length", "queue_depth", "refused"]
 
 
 class QuerySection(BaseModel):
@@ -116,8 +116,10 @@ class WorkloadSection(BaseModel):
     source: Name
     """Which of `sources` its load is read from. No default."""
     signals: dict[SignalName, QuerySection]
-    """Load by signal: at least one of `rpm`, `concurrency` and `tokens`. `queue_depth` is optional and only corrects; `input_length` and
-    `output_length` (mean tokens a request, unit `count`) are optional, forecast and shown, and size nothing. No default."""
+    """Load by signal: at least one of `rpm`, `concurrency` and `tokens`. `queue_depth` is optional and only corrects; so is
+    `refused` (requests turned away with 429, in PromQL with `or vector(0)`), which with the queue tells the hours whose load says too
+    little; `input_length` and `output_length` (mean tokens a request, unit `count`) are optional, forecast and shown, and size nothing.
+    No default."""
     hold_when: dict[Name, ConditionSection] = Field(default_factory=dict)
     """Named conditions that block lowering while they hold, such as a rollout. Default: none."""
     zone: Zone = "UTC"

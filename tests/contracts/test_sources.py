@@ -151,6 +151,8 @@ def test_a_minute_that_has_not_ended_by_the_end_of_the_window_is_not_known(recor
         (Signal.TOKENS, Unit.COUNT, 20 / 60),
         (Signal.CONCURRENCY, Unit.COUNT, 20),
         (Signal.QUEUE_DEPTH, Unit.COUNT, 20),
+        (Signal.REFUSED, Unit.PER_SECOND, 1_200),
+        (Signal.REFUSED, Unit.COUNT, 20),
     ],
 )
 def test_the_answer_is_in_the_unit_of_the_signal(recorded: Recorded, signal: Signal, unit: Unit, expected: float) -> None:

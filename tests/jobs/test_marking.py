@@ -9,6 +9,7 @@ import pytest
 from forecaster.forecast import Forecast
 from forecaster.marks import Mark, MarkKind, marks_in_force
 from forecaster.series import Floats, Series, Signal, Window
+from jobs.apply import apply_fleet
 from jobs.draft import Draft
 from jobs.forecast import fetch_fleet, forecast_fleet
 from tests.jobs.world import NOW, World, daily_rpm, write_trace
@@ -122,19 +123,38 @@ def test_k11_days_that_were_capped_never_lower_the_forecast(chat: World) -> None
     assert forgiven.daily_peaks[1].at_level(0.95) >= 0.98 * believed.daily_peaks[1].at_level(0.95)
 
 
-def test_l07_requests_that_wait_mark_the_hours_in_which_the_load_says_too_little(chat: World) -> None:
-    write(chat)
-    waiting = [(stamp, 300.0 if at(1, 10) <= stamp < at(1, 12) else 0.0) for stamp, _ in daily_rpm(days=DAYS)]
-    write_trace(chat.folder / "queue.csv", waiting)
-    rows = [line.split(",") for line in (chat.folder / "load.csv").read_text().splitlines()]
-    queue = [line.split(",")[1] for line in (chat.folder / "queue.csv").read_text().splitlines()]
-    lines = [",".join([*row, "queue" if i == 0 else queue[i]]) for i, row in enumerate(rows)]
-    (chat.folder / "load.csv").write_text("\n".join(lines) + "\n")
-    signals = chat.config["workloads"][0]["signals"]  # type: ignore[index]  # the test's own document
-    signals["queue_depth"] = {"query": "queue", "unit": "count"}
-    drafted(chat)
+def beside(world: World, signal: str, value: Callable[[datetime], float]) -> None:
+    """Measure one more signal in the trace of a usual service."""
+    write(world)
+    path = world.folder / "load.csv"
+    header, *rows = path.read_text().splitlines()
+    more = [f"{value(stamp):.1f}" for stamp, _ in daily_rpm(days=DAYS)]
+    path.write_text("\n".join([f"{header},{signal}", *(f"{row},{count}" for row, count in zip(rows, more, strict=True)), ""]))
+    signals = world.config["workloads"][0]["signals"]  # type: ignore[index]  # the test's own document
+    signals[signal] = {"query": signal, "unit": "count"}
+
+
+@pytest.mark.parametrize(("signal", "words"), [("queue_depth", "requests waited"), ("refused", "requests were refused")])
+def test_l07_requests_that_wait_or_are_refused_mark_the_hours_in_which_the_load_says_too_little(
+    chat: World, signal: str, words: str
+) -> None:
+    beside(chat, signal, lambda stamp: 300.0 if at(1, 10) <= stamp < at(1, 12) else 0.0)
+    assert drafted(chat).problems == ()
     (mark,) = marks_in_force(kept(chat))
     assert (mark.kind, mark.span) == (MarkKind.CENSORED, Window(start=at(1, 10), end=at(1, 12)))
+    assert mark.detail == f"{words} for 2.0 h"
+
+
+def test_k11_refusals_are_kept_a_minute_and_are_no_load(chat: World) -> None:
+    beside(chat, "refused", lambda stamp: 300.0 if at(1, 10) <= stamp < at(1, 12) else 0.0)
+    draft = drafted(chat)
+    assert [series.signal for series in draft.histories] == [Signal.RPM]
+    assert [issued.signal for issued in draft.forecasts] == [Signal.RPM]
+    with chat.fleet() as fleet:
+        refused = fleet.store.history("chat", Signal.REFUSED, Window(start=at(1, 10), end=at(1, 11)), 300)
+        (cycle,) = apply_fleet(fleet, NOW)
+    assert refused.mean.tolist() == [60.0] * 12
+    assert cycle.problems == ()
 
 
 def test_l08_a_storm_that_is_not_found_is_marked_by_a_person_and_no_longer_lifts_the_peak(chat: World, usual: Forecast) -> None:

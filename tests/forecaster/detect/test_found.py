@@ -1,5 +1,6 @@
 """What is marked in a history, and what must never be."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from forecaster.detect.found import detect
 from forecaster.detect.plateaus import Companions
 from forecaster.marks import MarkKind
-from forecaster.series import Floats
+from forecaster.series import Floats, Signal
 from forecaster.units import floor_to
 from tests.forecaster.detect.histories import A_DAY, AN_HOUR, DAY, STEP_S, at, found, instant, kinds, series, spans, usual
 from tests.traces import MONDAY, packaged_trace, series_of, usual_rpm
@@ -277,9 +278,29 @@ def test_requests_that_wait_while_the_load_is_at_its_top_censor_it() -> None:
     load, queue = usual(28), np.zeros(28 * A_DAY)
     busy = slice(at(15, 11), at(15, 12))
     load[busy], queue[busy] = 320, np.linspace(10, 400, AN_HOUR)
-    marks = found(load, companions=Companions(pressure=series(queue)))
+    marks = found(load, companions=Companions(pressures=(replace(series(queue), signal=Signal.QUEUE_DEPTH),)))
     assert [mark.kind for mark in marks] == [MarkKind.CENSORED]
-    assert marks[0].detail == "requests waited or were refused for 1.0 h"
+    assert marks[0].detail == "requests waited for 1.0 h"
+
+
+def test_requests_that_were_refused_while_the_load_is_at_its_top_censor_it() -> None:
+    load, refused = usual(28), np.zeros(28 * A_DAY)
+    busy = slice(at(15, 11), at(15, 12))
+    load[busy], refused[busy] = 320, 40
+    refused[at(17, 3) : at(17, 5)] = 40  # some client by night
+    none, refusals = np.zeros(load.size), replace(series(refused), signal=Signal.REFUSED)
+    for others in ((), (replace(series(none), signal=Signal.QUEUE_DEPTH),)):
+        marks = found(load, companions=Companions(pressures=(*others, refusals)))
+        assert [(mark.kind, mark.span.start, mark.detail) for mark in marks] == [
+            (MarkKind.CENSORED, instant(load, at(15, 11)), "requests were refused for 1.0 h")
+        ]
+
+
+def test_a_few_refusals_beside_a_large_load_say_nothing() -> None:
+    load, refused = usual(28), np.zeros(28 * A_DAY)
+    busy = slice(at(15, 11), at(15, 12))
+    load[busy], refused[busy] = 320, 3
+    assert found(load, companions=Companions(pressures=(replace(series(refused), signal=Signal.REFUSED),))) == ()
 
 
 def test_a_load_at_what_the_replicas_carry_is_censored() -> None:
