@@ -6,6 +6,7 @@ from itertools import islice
 import pytest
 
 from benchmarks.accuracy.generated import START, loads
+from benchmarks.cost import worked
 from benchmarks.engine import CORE_MEMBERS, HISTORY_DAYS, Work, forecast, fresh, on_day
 from forecaster.errors import NotEnoughHistory
 from forecaster.models.catalogue import DEFAULT_MEMBERS
@@ -36,3 +37,10 @@ def test_a_chunk_that_cannot_be_forecast_is_no_benchmark() -> None:
 
 def test_the_core_is_part_of_the_ensemble() -> None:
     assert set(CORE_MEMBERS) < set(DEFAULT_MEMBERS)
+
+
+def test_a_worker_tells_what_a_chunk_took() -> None:
+    done = worked(fresh(on_day(SERIES, 0), CORE_MEMBERS))
+    assert len(done.issued) == 2
+    assert done.cpu_s > 0
+    assert done.worker_mb > 10
