@@ -85,8 +85,10 @@ def test_what_is_wrong_with_a_window_is_said_at_its_key(tmp_path: Path, window: 
         (
             "rpm: {query",
             "rps: {query",
-            ".signals.rps: must be rpm, concurrency, tokens, input_length, output_length, queue_depth or refused, got 'rps'; "
-            "did you mean rpm?",
+            (
+                ".signals.rps: must be rpm, concurrency, tokens, input_length, output_length, queue_depth or refused, got 'rps'; "
+                "did you mean rpm?"
+            ),
         ),
         ("rpm: {query", "queue_depth: {query", ": signals needs at least one load signal: rpm, concurrency or tokens"),
         (
