@@ -35,7 +35,10 @@ class _Asked:
 
 
 def members(found: Sequence[Verdict]) -> Table:
-    """A line a model: pinball over both rivals' at the very same midnights, and CPU. What five minutes are too short for is left out."""
+    """A line a model: pinball over both rivals' at the very same midnights, and CPU.
+
+    Left out: what five minutes are too short for, and what the fallback had to answer.
+    """
     asked = [
         _Asked(way=way, verdict=verdict, row=row)
         for way in MODEL_NAMES
@@ -53,7 +56,8 @@ def members(found: Sequence[Verdict]) -> Table:
 def _answers(pool: ProcessPoolExecutor, asked: Sequence[_Asked]) -> list[tuple[_Asked, Issued]]:
     waiting: list[tuple[_Asked, Future[Issued]]] = [(one, pool.submit(issue, one.recording, one.way)) for one in asked]
     wait([future for _, future in waiting], timeout=_BOX_S)
-    return [(one, future.result()) for one, future in waiting if future.done()]
+    answers = [(one, future.result()) for one, future in waiting if future.done()]
+    return [(one, said) for one, said in answers if said.own]
 
 
 def _row(way: Way, answers: Sequence[tuple[_Asked, Issued]]) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ class Issued:
 
     quantiles: Floats = field(repr=False)
     peaks: Floats = field(repr=False)
+    own: int
     cpu_s: float
 
 
@@ -47,11 +48,12 @@ def issue(recording: Recording, way: Way) -> Issued:
     rival = RIVALS.get(way)
     if rival is not None:
         quantiles = np.stack([rival(recording.series.known_at(origin)) for origin in recording.origins])
-        return Issued(quantiles=quantiles, peaks=np.empty((len(quantiles), 0)), cpu_s=cpu_s() - begun_s)
+        return Issued(quantiles=quantiles, peaks=np.empty((len(quantiles), 0)), own=len(quantiles), cpu_s=cpu_s() - begun_s)
     made = tuple(forecasts(recording.series, (*recording.warm_up, *recording.origins), Settings(model=way)))[-len(recording.origins) :]
     return Issued(
         quantiles=np.stack([[forecast.at_level(level) for level in SCORED_LEVELS] for forecast in made]),
         peaks=np.array([[peak.forecast.at_level(level) for level in SCORED_LEVELS] for peak in peaks_of(recording.series, made)]),
+        own=sum(forecast.model == way for forecast in made),
         cpu_s=cpu_s() - begun_s,
     )
 
@@ -88,6 +90,7 @@ def joined(parts: Iterable[Issued]) -> Issued:
     return Issued(
         quantiles=np.concatenate([part.quantiles for part in all_parts]),
         peaks=np.concatenate([part.peaks for part in all_parts]),
+        own=sum(part.own for part in all_parts),
         cpu_s=sum(part.cpu_s for part in all_parts),
     )
 

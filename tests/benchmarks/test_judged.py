@@ -45,7 +45,7 @@ def test_a_peak_is_known_when_half_of_the_day_was_measured() -> None:
     origins = tuple(MONDAY - timedelta(days=ahead) for ahead in (3, 2, 1))
     recording = Recording(name="three days", group=Group.SHORT, series=series_of(np.concatenate(days)), origins=origins)
     said = np.array([[110.0, 120.0, 130.0, 140.0], [44.0, 48.0, 49.0, 60.0], [1.0, 1.0, 1.0, 1.0]])
-    found = peaks(recording, Issued(quantiles=np.empty(0), peaks=said, cpu_s=0))
+    found = peaks(recording, Issued(quantiles=np.empty(0), peaks=said, own=1, cpu_s=0))
     assert found.actual.tolist() == [100, 50]
     assert found.bias == pytest.approx((0.1 - 0.12) / 2)
     assert found.bias_of_sums == pytest.approx(4 / 150)

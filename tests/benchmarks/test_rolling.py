@@ -65,7 +65,7 @@ def test_nobody_looks_past_the_origin(way: str) -> None:
 
 def test_looking_past_the_origin_is_found_out() -> None:
     def oracle(one: Recording, _way: str) -> Issued:
-        return Issued(quantiles=np.repeat(one.actual[:, None], 4, axis=1), peaks=np.empty((1, 0)), cpu_s=0)
+        return Issued(quantiles=np.repeat(one.actual[:, None], 4, axis=1), peaks=np.empty((1, 0)), own=1, cpu_s=0)
 
     with pytest.raises(RuntimeError, match="an oracle looked past 2026-02-28 on usual"):
         check_no_peeking(recording(), "an oracle", recording().origins[0], oracle)
@@ -83,3 +83,9 @@ def test_a_forecast_as_good_as_the_rival_has_a_ratio_of_one() -> None:
     verdict = judged(whole, {DEFAULT_MODEL: ours, PROPHET: ours, LAST_WEEK: issue(whole, LAST_WEEK)})
     assert verdict.ratios[PROPHET] == 1
     assert verdict.late_ratios == verdict.ratios
+
+
+def test_what_the_fallback_answers_is_not_the_ways_own() -> None:
+    young = recording(days=4)
+    assert issue(young, "holt_winters").own == 0
+    assert issue(young, "profile").own == issue(young, LAST_WEEK).own == 2
