@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from forecaster.calendar import Calendar
 from forecaster.forecast import SCORED_LEVELS
+from forecaster.models.borrowing import borrowed
 from forecaster.models.calibration import SIGMA, Spread, adapted, day_weights, sigmas, spread
 from forecaster.models.drawing import drawn
 from forecaster.models.kept import DAYS, DRIFT, FIRST_LEVEL, NAIVE_PINBALL, PENDING, PINBALL, Kept
@@ -18,8 +19,10 @@ from forecaster.series import Floats
 
 FIRST_DAYS = 14
 """So many days are drawn afterwards for a series of which nothing is kept yet."""
+_CALIBRATED_DAYS = 5  # the oldest of these have none before them to calibrate on, as a forecaster of that day had: they have no score
 _CEILING_RATIO = 3.0  # a launch that multiplied the load by 50 is no reason to provide for the next one
 _POOLED_FROM, _POOLED_DAYS = 5, 7.0  # so many series with a week of errors let young ones borrow the size of theirs
+_FIRST_DAY_RATIO = 2.0  # on the first day of a series that lives on borrowed days, who lends may still turn out to be wrong
 _NEW_KIND = 0.1  # weight of the errors of the first weekend for a later one, and the other way round
 _THURSDAY, _SATURDAY, _WEEK = 3, 5, 7
 
@@ -29,7 +32,8 @@ class Circle:
     """Who speaks, on which days it is asked, and what came: all that rows are drawn and judged by.
 
     members, priors: in one order. midnight: the past at the last local midnight. actual: loads of local days (series, DAYS, slots), row 0
-    is today, NaN = not measured. history_days: days since the first measured slot at that midnight, (series,). levels: increasing.
+    is today, NaN = not measured. history_days: days since the first measured slot at that midnight, (series,). known_days: the same with
+    days that are borrowed. levels: increasing.
     """
 
     members: tuple[Member, ...]
@@ -37,6 +41,7 @@ class Circle:
     midnight: Past
     actual: Floats = field(repr=False)
     history_days: Floats = field(repr=False)
+    known_days: Floats = field(repr=False)
     levels: Floats
     calendar: Calendar
 
@@ -69,7 +74,7 @@ class Circle:
         ages = np.arange(1, _WEEK + 1)
         same = self.weekends(rows[:, None] + ages) == (self.weekends(rows) if weekend is None else np.array([weekend]))[:, None]
         first_same = np.where(same.any(axis=1), same.argmax(axis=1) + 1, _WEEK)
-        found: NDArray[np.bool_] = self.history_days[:, None] - rows < first_same
+        found: NDArray[np.bool_] = self.known_days[:, None] - rows < first_same
         return found
 
     def weekends(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -89,7 +94,8 @@ class Circle:
         known = sigmas(errors, weights_)
         old = known[(self.history_days >= _POOLED_DAYS) & (known > 0)]
         size = float(np.exp(np.mean(np.log(old)))) if old.size >= _POOLED_FROM else SIGMA
-        return np.where(self.history_days >= _POOLED_DAYS, SIGMA, size)
+        sizes: Floats = np.where(self.history_days >= _POOLED_DAYS, SIGMA, size) * np.where(self.history_days < 1, _FIRST_DAY_RATIO, 1.0)
+        return sizes
 
 
 def bring_up_to_date(kept: Kept, circle: Circle, minimum_days: float, today: Floats | None) -> None:
@@ -102,13 +108,23 @@ def bring_up_to_date(kept: Kept, circle: Circle, minimum_days: float, today: Flo
         missing = np.flatnonzero(~kept.drawn[:, day] & (circle.history_days - day >= minimum_days))
         if missing.size:
             at_hand = today[missing, :, : kept.form.per_day] if today is not None and day == 0 else None
-            _draw(kept, circle, missing, day, at_hand)
+            young = circle.history_days[missing] - FIRST_DAYS < minimum_days  # nobody could have had more days to calibrate on
+            ripe = young | (kept.drawn[missing, day + 1 :].sum(axis=1) >= _CALIBRATED_DAYS)
+            quantiles = _draw(kept, circle, missing, day, at_hand)
+            scored = np.flatnonzero(ripe & ~np.isnan(quantiles[:, 0, 0]))
+            if day and scored.size:
+                _score(kept, only(circle, missing[scored]), missing[scored], day, quantiles[scored])
+            if day < PENDING:
+                kept.quantiles[missing, day] = quantiles
 
 
-def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand: Floats | None) -> None:
-    """The row of one day for some series, by weights and errors of the days before it."""
+def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand: Floats | None) -> Floats:
+    """The row of one day for some series, by weights and errors of the days before it.
+
+    Answers the quantiles of that day, (series, levels, slots), NaN where nobody has an opinion: there is no row then.
+    """
     part = only(circle, rows)
-    then = part.midnight.earlier(day)
+    then = borrowed(circle.midnight.earlier(day), rows).past
     paths = drawn(circle.members, then, then.clock.per_day, circle.calendar).paths if at_hand is None else at_hand
     older = day + 1
     shares = weights(
@@ -121,14 +137,10 @@ def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand:
     found = part.spread(errors, part.day_weights(older, weekend=weekend), kept.steps[rows])
     slots = np.arange(then.clock.per_day)
     quantiles = median[:, None] + found.quantiles(slots, np.ones(slots.size, dtype=np.int64))
-    said = np.flatnonzero(shares.sum(axis=1) > 0)  # of a series on which nobody has an opinion there is nothing to keep or to score
-    issued = loads(quantiles, then, ceiling(then, median))[said]
+    said = shares.sum(axis=1) > 0
     kept.median[rows[said], day] = np.maximum(np.exp(median) - offset, 0.0)[said]
     kept.members[rows, day, : len(circle.members)] = coarse(np.maximum(np.exp(paths) - offset[..., None], 0.0), kept.form.parts)
-    if day and said.size:
-        _score(kept, only(part, said), rows[said], day, issued)
-    if day < PENDING:
-        kept.quantiles[rows[said], day] = issued
+    return np.where(said[:, None, None], loads(quantiles, then, ceiling(then, median)), np.nan)
 
 
 def ceiling(past: Past, median: Floats) -> Floats:
@@ -186,6 +198,7 @@ def only(circle: Circle, rows: NDArray[np.intp]) -> Circle:
         midnight=circle.midnight.only(rows),
         actual=circle.actual[rows],
         history_days=circle.history_days[rows],
+        known_days=circle.known_days[rows],
         levels=circle.levels,
         calendar=circle.calendar,
     )

@@ -18,7 +18,7 @@ from tests.traces import MONDAY, panel, series_of, usual_rpm
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LOAD = usual_rpm(40, end=MONDAY + 5 * DAY, noise_ratio=0.1)
-DRAWN_FIRST = 14
+DRAWN_FIRST, CALIBRATED = 14, 5
 
 
 def counting() -> tuple[Ensemble, Counted]:
@@ -116,7 +116,8 @@ def test_after_days_for_which_no_quantiles_wait_rows_are_drawn_and_the_day_that_
     back = kept_of(run(LOAD, MONDAY + PENDING * DAY, state, main=main).state)
     assert days_asked(counted) == [1, 2, 3]
     assert back.drawn[0, : PENDING + DRAWN_FIRST].all()
-    assert np.flatnonzero(np.isnan(back.scores[0, : PENDING + DRAWN_FIRST, 3])).tolist() == [0, PENDING]
+    scored = PENDING + DRAWN_FIRST - CALIBRATED
+    assert np.flatnonzero(np.isnan(back.scores[0, :scored, 3])).tolist() == [0, PENDING]
 
 
 def test_after_a_month_away_what_was_kept_says_nothing() -> None:
@@ -189,10 +190,17 @@ def test_a_record_appears_with_the_first_scored_day() -> None:
     assert third.forecast.record.days == 2
 
 
+def test_days_that_are_drawn_afterwards_without_any_to_calibrate_on_have_no_score() -> None:
+    """A forecaster of that day had had them. A series that was too young to have them is scored from its second day on."""
+    for days, scored in ((40, DRAWN_FIRST - 1 - CALIBRATED), (15, DRAWN_FIRST - 1 - CALIBRATED), (14, 13), (4, 3)):
+        kept = kept_of(run(usual_rpm(days), MONDAY).state)
+        assert np.count_nonzero(~np.isnan(kept.scores[0, :, 3])) == scored
+
+
 def test_a_record_speaks_of_what_was_said_and_what_came() -> None:
     record = run(LOAD, MONDAY).forecast.record
     assert record is not None
-    assert record.days == DRAWN_FIRST - 1
+    assert record.days == DRAWN_FIRST - 1 - CALIBRATED
     assert 0 < record.pinball < record.naive_pinball
     assert 0.85 <= record.coverage <= 1
     assert abs(record.drift_log) < 0.1
