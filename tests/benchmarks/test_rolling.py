@@ -86,6 +86,6 @@ def test_a_forecast_as_good_as_the_rival_has_a_ratio_of_one() -> None:
 
 
 def test_what_the_fallback_answers_is_not_the_ways_own() -> None:
-    young = recording(days=4)
+    young = recording(days=2, scored=1)
     assert issue(young, "holt_winters").own == 0
-    assert issue(young, "profile").own == issue(young, LAST_WEEK).own == 2
+    assert issue(young, "profile").own == issue(young, LAST_WEEK).own == 1
