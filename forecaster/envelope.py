@@ -1,8 +1,8 @@
 """How far the fleet's plan may change at once before a person is asked, even in mode `auto`."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TypeAlias
 
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
@@ -27,45 +27,59 @@ class Envelope:
                 check_positive(f"envelope.{name}", value, "")
 
 
-PoolKey: TypeAlias = tuple[str, str]
-"""Workload and pool."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """How a new plan changes what its pool follows, in replica-hours over the next day as far as both plans reach.
 
-
-def enveloped(
-    new: tuple[Plan, ...], followed: dict[PoolKey, Plan], unanswered: frozenset[PoolKey], envelope: Envelope, now: datetime
-) -> tuple[Plan, ...]:
-    """The new plans; those that change are held with a reason when the fleet would change beyond the envelope.
-
-    followed: the last plan that was followed of each pool, expired or not; compared over the next day, as far as both reach.
-    unanswered: the pools whose last plan was held and got no approval. A pool without a plan to compare with passes: its first plan
-    starts from the floor that was found, under hold, limits and bounds. But silence is no consent: an unanswered pool without one
-    stays held. Live load still raises the floor of a held plan's pool.
+    before: None = there is no plan to compare with. unanswered: the plan made last was held and got no approval.
     """
-    changes = {}
-    before_total = change_total = 0.0
-    for plan in new:
-        old = followed.get((plan.workload, plan.pool))
-        if old is not None:
-            before, after = _replica_hours(old, plan, now)
-            changes[plan.id] = abs(after - before) / before if before else 0.0
-            before_total, change_total = before_total + before, change_total + abs(after - before)
-    ratio = change_total / before_total if before_total else 0.0
+
+    before: float | None
+    after: float
+    unanswered: bool
+
+    @property
+    def change(self) -> float:
+        """Replica-hours more or less."""
+        return abs(self.after - self.before) if self.before is not None else 0.0
+
+    @property
+    def ratio(self) -> float:
+        """The same as a share of those before."""
+        return self.change / self.before if self.before else 0.0
+
+
+def move(old: Plan | None, new: Plan, now: datetime, *, unanswered: bool) -> Move:
+    """From the last plan of the pool that was followed, expired or not, to its new one."""
+    if old is None:
+        return Move(before=None, after=0.0, unanswered=unanswered)
+    before, after = _replica_hours(old, new, now)
+    return Move(before=before, after=after, unanswered=unanswered)
+
+
+def enveloped(moves: Sequence[tuple[Plan, Move]], envelope: Envelope) -> tuple[Plan, ...]:
+    """The new plans of a fleet; those that change are held with a reason when the fleet would change beyond the envelope.
+
+    A pool without a plan to compare with passes: its first plan starts from the floor that was found, under hold, limits and bounds. But
+    silence is no consent: an unanswered pool without one stays held. Live load still raises the floor of a held plan's pool.
+    """
+    before = sum(made.before or 0.0 for _, made in moves)
+    ratio = sum(made.change for _, made in moves) / before if before else 0.0
     limit = envelope.replicas_ratio
-    moved = sum(change > (limit or 0.0) for change in changes.values())
+    moved = sum(made.ratio > (limit or 0.0) for _, made in moves)
     broken = []
     if limit is not None and ratio > limit:
         broken.append(f"the fleet's planned replica-hours change by {ratio:.0%}, the envelope is {limit:.0%}")
     if envelope.workloads is not None and moved > envelope.workloads:
         broken.append(f"{moved} pools change at once, the envelope is {envelope.workloads}")
-    return tuple(_held(plan, _why(plan, broken if changes.get(plan.id) else [], followed, unanswered)) for plan in new)
+    return tuple(_held(plan, _why(made, broken)) for plan, made in moves)
 
 
-def _why(plan: Plan, broken: list[str], followed: dict[PoolKey, Plan], unanswered: frozenset[PoolKey]) -> str:
+def _why(made: Move, broken: list[str]) -> str:
     """Why a plan is held; empty when it is not."""
-    key = (plan.workload, plan.pool)
-    if key not in followed and key in unanswered:
+    if made.before is None and made.unanswered:
         return "the plan before it was held and nobody has approved one since"
-    return " and ".join(broken)
+    return " and ".join(broken) if made.ratio else ""
 
 
 def _held(plan: Plan, why: str) -> Plan:

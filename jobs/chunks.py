@@ -2,49 +2,57 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeAlias, TypeVar
 
 from forecaster.errors import ExecutorFailed
 from forecaster.forecast import Request, State
 from forecaster.ports import Executor
 from forecaster.series import Panel, Signal
 
+Held = TypeVar("Held")
 Result = TypeVar("Result")
+Key: TypeAlias = tuple[str, Signal]
+"""A series: the workload's name, and what was measured."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Chunk:
-    """Series of one signal and grid, with what was kept of each and what is asked of all."""
+    """Series of one signal and grid, with what was kept of each and what is asked of all. learned: what all of a fleet have in common."""
 
     panel: Panel
     states: tuple[State | None, ...]
     request: Request
+    learned: bytes = field(default=b"", repr=False)
 
 
 def through(
-    executor: Executor, function: Callable[[Chunk], tuple[Result, ...]], chunks: Iterable[Chunk]
-) -> Iterator[tuple[tuple[str, Signal], Result | ExecutorFailed]]:
-    """Each series by name and signal with its result, or with the failure of its chunk, which stops no other.
+    executor: Executor, function: Callable[[Chunk], tuple[Result, ...]], batches: Iterable[tuple[Held, tuple[Chunk, ...]]]
+) -> Iterator[tuple[Held, dict[Key, Result | ExecutorFailed]]]:
+    """The answers of each batch by series, beside what was held here meanwhile. A batch that is lost has its failure for answers.
 
-    Raises what the function raises.
+    The chunks of a batch travel together, so that no worker is started for a few series of many kinds. Raises what the function raises.
     """
-    under_way: deque[Chunk] = deque()
-    results = executor.map(function, _kept(chunks, under_way))
+    under_way: deque[tuple[Held, list[Key]]] = deque()
+    results = executor.map(partial(_each, function), _sent(batches, under_way))
     while True:
         try:
-            answers: tuple[Result | ExecutorFailed, ...] = next(results)
-            panel = under_way.popleft().panel
+            answers: Iterable[Result | ExecutorFailed] = next(results)
         except StopIteration:
             return
         except ExecutorFailed as error:
-            panel = under_way.popleft().panel
-            answers = (error,) * len(panel.names)
-        yield from (((name, panel.signal), answer) for name, answer in zip(panel.names, answers, strict=True))
+            answers = [error] * len(under_way[0][1])
+        held, keys = under_way.popleft()
+        yield held, dict(zip(keys, answers, strict=True))
 
 
-def _kept(chunks: Iterable[Chunk], under_way: deque[Chunk]) -> Iterator[Chunk]:
-    """The chunks as they are taken, kept until their results are there: they need not travel back."""
-    for chunk in chunks:
-        under_way.append(chunk)
-        yield chunk
+def _sent(batches: Iterable[tuple[Held, tuple[Chunk, ...]]], under_way: deque[tuple[Held, list[Key]]]) -> Iterator[tuple[Chunk, ...]]:
+    """The chunks as they are taken; what is held of them waits here, and need not travel."""
+    for held, chunks in batches:
+        under_way.append((held, [(name, chunk.panel.signal) for chunk in chunks for name in chunk.panel.names]))
+        yield chunks
+
+
+def _each(function: Callable[[Chunk], tuple[Result, ...]], chunks: tuple[Chunk, ...]) -> tuple[Result, ...]:
+    return tuple(answer for chunk in chunks for answer in function(chunk))

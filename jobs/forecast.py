@@ -1,180 +1,122 @@
-"""The first half of the line: fetch -> history -> forecast -> demand -> plan, kept in the store; every few hours."""
+"""The first half of the line: fetch -> history -> forecast -> demand -> plan, kept in the store; every few hours.
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+A fleet goes down it in batches, each as soon as the executor has room for it: fetching, forecasting and planning go on at once, and of
+ten thousand workloads only a few hundred are in memory. What stays is plans, which wait for each other: the envelope is of all.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
+from functools import partial, reduce
 from typing import TypeAlias
 
-import structlog
-
 from forecaster.backtest.settings import Progress, silent
-from forecaster.calendar import Calendar
-from forecaster.errors import ForecasterError, StoreError
-from forecaster.forecast import STANDARD_LEVELS, Forecast, Horizon, Issued, Request, State
-from forecaster.models.catalogue import DEFAULT_MODEL, model
+from forecaster.errors import ForecasterError
+from forecaster.events import Event
+from forecaster.forecast import Issued
+from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
-from forecaster.models.learning import SERIES, is_due, learn, learned_of
-from forecaster.series import Panel, Series, Signal, panel_of
-from forecaster.units import floor_to
-from jobs.chunks import Chunk, through
-from jobs.draft import Draft
+from jobs.batches import Lessons, batches, chunks_of, state_key
+from jobs.chunks import Chunk, Key, through
+from jobs.draft import Draft, walled
 from jobs.events import known_events
 from jobs.failure import failure
 from jobs.fetch import fetch
-from jobs.fleet import Fleet, Member, ModelChoice
-from jobs.plan import approve, foresee, hold_beyond_envelope, plan_pools, recall
-from jobs.progress import told, within
+from jobs.fleet import Fleet, ModelChoice
+from jobs.plan import approve, foresee, hold_beyond_envelope, keep_plans, planned, recall
+from jobs.progress import beside, told
 from jobs.trusting import believe
 
-CHUNK = 250
-"""Series a chunk: the size from which batching gains no more, while a worker stays under 500 MB."""
-Groups: TypeAlias = dict[tuple[Signal, Horizon, Calendar], dict[str, Series]]
-"""Histories by workload, for each signal, grid and lead window, and zone."""
-_FETCHED_AT, _FORECAST_AT = 0.5, 0.95  # shares of a run's time, roughly: it depends on the source and the model
-log = structlog.get_logger()
+Batch: TypeAlias = tuple[Draft, ...]
+_FETCHING, _FORECASTING = 0.5, 0.45
+"""Shares of a run's time, roughly: it depends on the source and the model."""
 
 
-def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> tuple[Draft, ...]:
+def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
     """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError."""
-    drafts = fetch_fleet(fleet, now, within(progress, 0.0, _FETCHED_AT))
-    drafts = forecast(fleet, drafts, now, within(progress, _FETCHED_AT, _FORECAST_AT))
-    progress(_FORECAST_AT, "plan")
-    fleet.store.append_forecasts([(draft.name, issued) for draft in drafts for issued in draft.forecasts])
-    return plan_drafts(fleet, drafts, now)
+    events, count = known_events(fleet, now), len(fleet.members)
+    fetching, forecasting = beside(progress, _FETCHING, _FORECASTING)
+    fetched = _fetched(fleet, now, events, fetching)
+    made = (draft for batch in forecast(fleet, fetched, now) for draft in plan_batch(fleet, batch, now, events))
+    drafts = tuple(told(made, count, forecasting, "forecast workload"))
+    progress(_FETCHING + _FORECASTING, "plan")
+    return _settled(fleet, drafts, now)
 
 
-def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> tuple[Draft, ...]:
+def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
     """Only the first step: bring the history of every workload into the store."""
-    return _each(
-        fleet,
-        tuple(Draft(member=member) for member in fleet.members),
-        partial(fetch, fleet, now=now, events=known_events(fleet, now)),
-        progress,
-    )
+    fetched = _fetched(fleet, now, known_events(fleet, now), progress)
+    return _in_order(fleet, (draft.without_histories() for batch in fetched for draft in batch))
 
 
-def plan_fleet(fleet: Fleet, now: datetime) -> tuple[Draft, ...]:
+def plan_fleet(fleet: Fleet, now: datetime) -> Batch:
     """Only the last steps: plan anew from the newest forecasts in the store, say after the policy changed."""
-    return plan_drafts(fleet, _each(fleet, tuple(Draft(member=member) for member in fleet.members), partial(recall, fleet, now=now)), now)
+    events = known_events(fleet, now)
+    recalled = (tuple(walled(partial(recall, fleet, now=now), draft) for draft in batch) for batch in batches(fleet.members))
+    drafts = tuple(draft for batch in recalled for draft in plan_batch(fleet, batch, now, events))
+    return _settled(fleet, drafts, now)
 
 
-def plan_drafts(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
-    """Judge the forecasts, add the events, plan, hold what changes the fleet too much, keep the plans, and let them inherit approvals."""
-    drafts = _each(fleet, drafts, partial(believe, fleet, now=now))
-    drafts = _each(fleet, drafts, partial(foresee, events=known_events(fleet, now)))
-    drafts = _each(fleet, drafts, partial(plan_pools, now=now))
-    drafts = hold_beyond_envelope(fleet, drafts, now)
-    fleet.store.append_plans([made for draft in drafts for made in draft.plans])
-    return _each(fleet, drafts, partial(approve, fleet, now=now))
+def forecast(fleet: Fleet, fetched: Iterable[Batch], now: datetime) -> Iterator[Batch]:
+    """Forecast batches as the executor takes them, and keep what comes; a series that fails costs only its own forecast."""
+    asked = partial(forecast_panel, main=fleet.model, fallback=fleet.fallback)
+    for drafts, answers in through(fleet.executor, asked, _with_chunks(fleet, fetched, now)):
+        issued = {series: answer for series, answer in answers.items() if isinstance(answer, Issued)}
+        fleet.store.save_states({state_key(series): each.state for series, each in issued.items() if each.state is not None})
+        fleet.store.append_forecasts([(name, each.forecast) for (name, _), each in issued.items()])
+        yield tuple(_answered(draft, answers) for draft in drafts)
 
 
-def forecast(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime, progress: Progress = silent) -> tuple[Draft, ...]:
-    """Forecast all histories in chunks of one signal, grid, lead window and zone; a series that fails costs only its own forecast."""
-    groups: Groups = defaultdict(dict)
-    for draft in drafts:
-        for series in (series for series in draft.histories if series.measured_ratio > 0):
-            groups[series.signal, _horizon(fleet, draft.member, now), draft.member.workload.calendar][draft.name] = series
-    issued: dict[str, list[Forecast | ForecasterError]] = defaultdict(list)
-    kept: dict[str, State] = {}
-    asked = partial(forecast_panel, main=fleet.model, learned=_learned(fleet, groups, now), fallback=fleet.fallback)
-    results = through(fleet.executor, asked, _chunks(fleet, groups))
-    for (name, signal), result in told(results, sum(map(len, groups.values())), progress, "forecast series"):
-        issued[name].append(result.forecast if isinstance(result, Issued) else result)
-        if isinstance(result, Issued) and result.state is not None:
-            kept[_state_key(name, signal)] = result.state
-    fleet.store.save_states(kept)
-    return tuple(
-        replace(
-            draft,
-            forecasts=tuple(r for r in issued[draft.name] if isinstance(r, Forecast)),
-            failures=(*draft.failures, *(failure("forecast", r) for r in issued[draft.name] if isinstance(r, ForecasterError))),
-        )
-        for draft in drafts
-    )
-
-
-def forecast_panel(
-    chunk: Chunk, *, main: ModelChoice, learned: Mapping[tuple[Signal, int], bytes], fallback: str
-) -> tuple[Issued | ForecasterError, ...]:
+def forecast_panel(chunk: Chunk, *, main: ModelChoice, fallback: str) -> tuple[Issued | ForecasterError, ...]:
     """One chunk, by model name, so that it can travel to another process."""
-    chosen = model(
-        main.name, members=main.members, watched=main.watched, learned=learned.get((chunk.panel.signal, chunk.panel.step_s), b"")
-    )
+    chosen = model(main.name, members=main.members, watched=main.watched, learned=chunk.learned)
     return forecast_chunk(chunk.panel, chunk.states, chunk.request, chosen, model(fallback))
 
 
-def _learned(fleet: Fleet, groups: Groups, now: datetime) -> dict[tuple[Signal, int], bytes]:
-    """What members have learned on the fleet, by signal and step; learned anew once a week, on a sample of what this run forecasts."""
-    found: dict[tuple[Signal, int], bytes] = {}
-    for (signal, horizon, calendar), histories in sorted(groups.items(), key=lambda group: -len(group[1])):
-        if (signal, horizon.step_s) in found:
-            continue  # the largest group of a signal and step speaks for all
-        key = f"learned/{signal}/{horizon.step_s}"
-        state = fleet.store.states([key]).get(key)
-        if fleet.model.name == DEFAULT_MODEL and is_due(state, now, fleet.model.members):
-            names = list(histories)[:: max(1, len(histories) // SERIES)]
-            fresh = _learn(panel_of({name: histories[name] for name in names}), now, calendar)
-            if fresh is not None:
-                fleet.store.save_states({key: fresh})
-                state = fresh
-        found[signal, horizon.step_s] = learned_of(state, now)
-    return found
-
-
-def _learn(panel: Panel, now: datetime, calendar: Calendar) -> State | None:
-    """What is learned of the panel; None, with a line in the log, where that fails: what was learned before serves on, or nothing."""
-    try:
-        return learn(panel, now, calendar)
-    except Exception as error:  # noqa: BLE001  a library may raise anything, say OSError without libgomp, and one member stops no fleet
-        log.warning("forecast", member="gbm", error=f"did not learn: {type(error).__name__}: {error}")
-        return None
-
-
-def _chunks(fleet: Fleet, groups: Groups) -> Iterator[Chunk]:
-    """The series in chunks, each with what was kept of it; read when a chunk's turn comes, so that a large fleet need not fit in memory."""
-    for (signal, horizon, calendar), histories in groups.items():
-        request = Request(horizon=horizon, levels=STANDARD_LEVELS, calendar=calendar)
-        for panel in _panels(histories):
-            keys = [_state_key(name, signal) for name in panel.names]
-            states = fleet.store.states(keys)
-            yield Chunk(panel=panel, states=tuple(states.get(key) for key in keys), request=request)
-
-
-def _state_key(workload: str, signal: Signal) -> str:
-    return f"kept/{signal}/{workload}"
-
-
-def _each(fleet: Fleet, drafts: tuple[Draft, ...], step: Callable[[Draft], Draft], progress: Progress = silent) -> tuple[Draft, ...]:
-    """The step on every draft, several at once; one that raises keeps its draft as it was, with the sentence."""
-
-    def guarded(draft: Draft) -> Draft:
-        try:
-            return step(draft)
-        except StoreError:
-            raise
-        except Exception as error:  # the wall between workloads: whatever breaks one must not stop the others
-            if not isinstance(error, ForecasterError):
-                log.exception("forecast", workload=draft.name)
-            return replace(draft, failures=(*draft.failures, failure("forecast", error)))
-
-    with ThreadPoolExecutor(max_workers=fleet.workers) as pool:
-        return tuple(told(pool.map(guarded, drafts), len(drafts), progress, "fetch workload"))
-
-
-def _horizon(fleet: Fleet, member: Member, now: datetime) -> Horizon:
-    """The workload's horizon; its lead window is that of its slowest pool."""
-    return Horizon(
-        issued_at=now,
-        start=floor_to(now, member.step_s),
-        step_s=member.step_s,
-        steps=max(1, fleet.horizon_s // member.step_s),
-        window_steps=max(pool.lead_time.window_steps(member.step_s) for pool in member.workload.pools),
+def plan_batch(fleet: Fleet, drafts: Batch, now: datetime, events: tuple[Event, ...]) -> Iterator[Draft]:
+    """Judge the forecasts of each draft, add the events, plan, and compare. One by one: threads would only wait for each other."""
+    steps: tuple[Callable[[Draft], Draft], ...] = (
+        partial(believe, fleet, now=now),
+        partial(foresee, events=events),
+        partial(planned, fleet, now=now),
     )
+    for draft in drafts:
+        yield reduce(lambda done, step: walled(step, done), steps, draft).without_forecasts()
 
 
-def _panels(series: dict[str, Series]) -> Iterator[Panel]:
-    names = list(series)
-    return (panel_of({name: series[name] for name in names[i : i + CHUNK]}) for i in range(0, len(names), CHUNK))
+def _fetched(fleet: Fleet, now: datetime, events: tuple[Event, ...], progress: Progress) -> Iterator[Batch]:
+    """The fleet in batches, as they are asked for, with their histories."""
+    step, done, count = partial(fetch, fleet, now=now, events=events), 0, len(fleet.members)
+    for batch in batches(fleet.members):
+        with ThreadPoolExecutor(max_workers=fleet.workers) as pool:  # a source is waited for, so several at once
+            yield tuple(told(pool.map(partial(walled, step), batch), count, progress, "fetch workload", done))
+        done += len(batch)
+
+
+def _with_chunks(fleet: Fleet, fetched: Iterable[Batch], now: datetime) -> Iterator[tuple[Batch, tuple[Chunk, ...]]]:
+    """Batches beside the chunks that travel; these have the histories, so that drafts need not."""
+    lessons: Lessons = {}
+    for drafts in fetched:
+        chunks = chunks_of(fleet, drafts, now, lessons)
+        yield tuple(draft.without_histories() for draft in drafts), chunks
+
+
+def _answered(draft: Draft, answers: Mapping[Key, Issued | ForecasterError]) -> Draft:
+    """The draft with its forecasts, and with the reason of each one that it lacks."""
+    of_draft = [answers[draft.name, known.signal] for known in draft.known if (draft.name, known.signal) in answers]
+    forecasts = tuple(answer.forecast for answer in of_draft if isinstance(answer, Issued))
+    failures = (failure("forecast", answer) for answer in of_draft if isinstance(answer, ForecasterError))
+    return replace(draft, forecasts=forecasts, failures=(*draft.failures, *failures))
+
+
+def _settled(fleet: Fleet, drafts: Batch, now: datetime) -> Batch:
+    """Hold what changes the fleet too much, keep the plans, and let them inherit approvals. Raises StoreError."""
+    held = hold_beyond_envelope(fleet, drafts)
+    keep_plans(fleet, held)
+    return _in_order(fleet, (walled(partial(approve, fleet, now=now), draft) for draft in held))
+
+
+def _in_order(fleet: Fleet, drafts: Iterable[Draft]) -> Batch:
+    by_name = {draft.name: draft for draft in drafts}
+    return tuple(by_name[member.workload.name] for member in fleet.members)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from forecaster.approval import last_followed
 from forecaster.belief import believed_plan
 from forecaster.decision import Ruling
-from forecaster.envelope import enveloped
+from forecaster.envelope import Move, enveloped, move
 from forecaster.event_effects import with_events
 from forecaster.events import Event
 from forecaster.plan import Plan
@@ -18,6 +18,8 @@ from jobs.draft import Draft
 from jobs.failure import Failure
 from jobs.fleet import Fleet
 from jobs.standing import NEAR_S, inherit_approvals, plans_near, rulings_of
+
+_AT_ONCE = 250
 
 
 def recall(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
@@ -56,36 +58,39 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
     return replace(draft, plans=tuple(plans), failures=(*draft.failures, *failures))
 
 
-def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...], now: datetime) -> tuple[Draft, ...]:
+def planned(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """A plan of every pool, and how far each moves from the one that was followed."""
+    made = plan_pools(draft, now)
+    rulings, mode = rulings_of(fleet.store, draft.name, now), draft.member.workload.policy.mode
+    return replace(made, moves=tuple(_move(fleet, plan, rulings, mode, now) for plan in made.plans))
+
+
+def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
     """Mark the plans that change the fleet beyond the envelope: they wait for approval, whatever the mode."""
-    followed, unanswered = {}, set()
-    for draft in drafts:
-        workload, rulings = draft.member.workload, rulings_of(fleet.store, draft.name, now)
-        for made in draft.plans:
-            old, is_held = _before(fleet, made, rulings, workload.policy.mode, now)
-            if old is not None:
-                followed[made.workload, made.pool] = old
-            if is_held:
-                unanswered.add((made.workload, made.pool))
-    plans = tuple(made for draft in drafts for made in draft.plans)
-    held = {p.id: p for p in enveloped(plans, followed, frozenset(unanswered), fleet.envelope, now)}
-    return tuple(replace(draft, plans=tuple(held[p.id] for p in draft.plans)) for draft in drafts)
+    moves = [pair for draft in drafts for pair in zip(draft.plans, draft.moves, strict=True)]
+    held = {plan.id: plan for plan in enveloped(moves, fleet.envelope)}
+    return tuple(replace(draft, plans=tuple(held[plan.id] for plan in draft.plans)) for draft in drafts)
 
 
-def _before(fleet: Fleet, made: Plan, rulings: tuple[Ruling, ...], mode: Mode, now: datetime) -> tuple[Plan | None, bool]:
-    """The last plan of the pool that was followed, over the day that is compared, and whether the newest one waits for an approval.
+def keep_plans(fleet: Fleet, drafts: tuple[Draft, ...]) -> None:
+    """Append the plans, some hundred at a time: their bytes would be as large again. Raises StoreError."""
+    plans = [plan for draft in drafts for plan in draft.plans]
+    for first in range(0, len(plans), _AT_ONCE):
+        fleet.store.append_plans(plans[first : first + _AT_ONCE])
 
-    Older ones are read only while none of the newer was followed.
-    """
+
+def _move(fleet: Fleet, made: Plan, rulings: tuple[Ruling, ...], mode: Mode, now: datetime) -> Move:
+    """From the last plan of the pool that was followed; older ones are read only while none of the newer was."""
     day = Window(start=now, end=now + timedelta(seconds=DAY_S))
+    old: Plan | None = None
     earlier: tuple[Plan, ...] = ()
     for span_s, last in ((NEAR_S, 1), (NEAR_S, None), (fleet.horizon_s, None)):
         found = plans_near(fleet.store, made.workload, made.pool, now, span_s, last=last, span=day)
         earlier = tuple(plan for plan in found if plan.id != made.id)
         old = last_followed(earlier, rulings, mode, now)
         if old is not None:
-            return old, earlier[-1].held
-    return None, bool(earlier) and earlier[-1].held
+            break
+    return move(old, made, now, unanswered=bool(earlier) and earlier[-1].held)
 
 
 def approve(fleet: Fleet, draft: Draft, now: datetime) -> Draft:

@@ -29,9 +29,8 @@ def fetch(config: ConfigFile = None, now: Now = None) -> None:
         with progress_bar() as progress:
             drafts = fetch_fleet(at.fleet, at.now, progress)
         for draft in drafts:
-            for series in (series for series in draft.histories if series.measured_ratio > 0):
-                days = series.measured_ratio * len(series) * series.step_s / 86_400
-                say(f"{draft.name}: {days:.1f} days of {series.signal} up to {series.end:%Y-%m-%d %H:%M} UTC")
+            for known in (known for known in draft.known if known.measured_s):
+                say(f"{draft.name}: {known.measured_s / 86_400:.1f} days of {known.signal} up to {known.until:%Y-%m-%d %H:%M} UTC")
         _tell_notes(drafts)
         _finish(at, _problems(drafts), sum(not draft.problems for draft in drafts))
 

@@ -23,13 +23,13 @@ def peaks_table(drafts: tuple[Draft, ...]) -> Table:
     """Daily peaks of every forecast: the largest step mean of each local day at three levels, and when."""
     rows = []
     for draft in drafts:
-        for forecast in draft.forecasts:
-            signal = Cell(value=str(forecast.signal), words=f"{forecast.signal} ({forecast.signal.unit})")
-            for peak in forecast.daily_peaks:
+        for outlook in draft.outlooks:
+            signal = Cell(value=str(outlook.signal), words=f"{outlook.signal} ({outlook.signal.unit})")
+            for peak in outlook.daily_peaks:
                 calendar = Calendar(zone=peak.zone)
                 day = Cell(value=peak.day, words=f"{peak.day:%a %d %b}{_part(peak, calendar)}")
                 levels = (peak.at_level(level) for level in PEAK_LEVELS)
-                rows.append((draft.name, signal, day, *levels, moment(peak.at, calendar, "%H:%M %Z"), forecast.model))
+                rows.append((draft.name, signal, day, *levels, moment(peak.at, calendar, "%H:%M %Z"), outlook.model))
     columns = ("workload", "signal", "day", *(f"P{level * 100:g}" for level in PEAK_LEVELS), "peak at", "model")
     return Table(title="Daily peaks", columns=columns, rows=tuple(rows), empty="no forecast was made")
 

@@ -95,8 +95,8 @@ class Metrics:
         drafts = tuple(draft for draft in drafts if self._has(draft.name))
         for draft in drafts:
             self.record_failures(draft.failures)
-            for forecast in draft.forecasts:
-                self._count(forecast.notes)
+            for outlook in draft.outlooks:
+                self._count(outlook.notes)
             for plan in draft.plans:
                 self._count(plan.reasons)
         self._board.show(Half.FORECAST, readings.of_drafts(drafts))

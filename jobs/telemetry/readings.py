@@ -40,7 +40,7 @@ def of_drafts(drafts: tuple[Draft, ...]) -> tuple[Reading, ...]:
         for draft in drafts
         for reading in (
             _reading(catalogue.TROUBLES, (draft.name, Half.FORECAST), len(draft.failures)),
-            *(_reading(catalogue.HISTORY_RATIO, (draft.name, series.signal), series.measured_ratio) for series in draft.histories),
+            *(_reading(catalogue.HISTORY_RATIO, (draft.name, known.signal), known.ratio) for known in draft.known),
             *_of_trust(draft),
         )
     )

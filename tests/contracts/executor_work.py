@@ -131,7 +131,7 @@ def real_chunks(n: int) -> list[Chunk]:
     return [chunk_of({"a": usual_rpm(21, seed=seed), "b": usual_rpm(21, seed=100 + seed)}) for seed in range(n)]
 
 
-REAL = partial(forecast_panel, main=ModelChoice(name="profile", members=(), watched=()), learned={}, fallback=FALLBACK_MODEL)
+REAL = partial(forecast_panel, main=ModelChoice(name="profile", members=(), watched=()), fallback=FALLBACK_MODEL)
 """What the jobs have done over chunks."""
 
 

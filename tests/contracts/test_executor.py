@@ -156,14 +156,21 @@ def test_arrays_that_travelled_are_read_only_and_equal(executor: Executor) -> No
 
 def test_a_series_without_a_forecast_comes_back_with_its_reason(executor: Executor) -> None:
     empty = work.chunk_of({"c": usual_rpm(21).between(MONDAY, MONDAY)})
-    answers = list(through(executor, work.REAL, [*work.real_chunks(1), empty]))
-    assert [name for (name, _), _ in answers] == ["a", "b", "c"]
-    assert [type(answer) for _, answer in answers] == [Issued, Issued, NotEnoughHistory]
+    ((held, answers),) = through(executor, work.REAL, [("here", (*work.real_chunks(1), empty))])
+    assert held == "here"
+    assert [name for name, _ in answers] == ["a", "b", "c"]
+    assert [type(answer) for answer in answers.values()] == [Issued, Issued, NotEnoughHistory]
 
 
-def test_a_lost_chunk_costs_its_own_series_only(away: Executor) -> None:
-    answers = list(through(away, work.deadly_for_b, [work.chunk_named("a"), work.chunk_named("b", "c"), work.chunk_named("d")]))
-    assert [(name, type(answer)) for (name, _), answer in answers] == [("a", str), ("b", ExecutorFailed), ("c", ExecutorFailed), ("d", str)]
+def test_a_lost_batch_costs_its_own_series_only(away: Executor) -> None:
+    batches = [(str(names), (work.chunk_named(*names),)) for names in ("a", "bc", "d")]
+    answers = [(held, [type(answer) for answer in found.values()]) for held, found in through(away, work.deadly_for_b, batches)]
+    assert answers == [("a", [str]), ("bc", [ExecutorFailed, ExecutorFailed]), ("d", [str])]
+
+
+def test_a_batch_of_which_nothing_can_be_asked_comes_back_in_its_place(executor: Executor) -> None:
+    batches = [("first", ()), ("second", tuple(work.real_chunks(1))), ("third", ())]
+    assert [(held, len(found)) for held, found in through(executor, work.REAL, batches)] == [("first", 0), ("second", 2), ("third", 0)]
 
 
 def test_it_works_in_a_daemon_thread(executor: Executor) -> None:

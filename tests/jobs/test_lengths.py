@@ -17,7 +17,7 @@ from jobs.forecast import forecast_fleet
 from jobs.views.kept import Kept
 from jobs.views.past import load
 from jobs.views.review import review_members
-from tests.jobs.world import NOW, World, daily_rpm
+from tests.jobs.world import NOW, World, daily_rpm, issued
 
 DAY = timedelta(days=1)
 
@@ -44,7 +44,7 @@ def test_an_idle_service_has_no_length_and_nothing_has_failed(fleet: Fleet) -> N
     night = fleet.store.history("chat", Signal.INPUT_LENGTH, Window(start=NOW - 10 * timedelta(hours=1), end=NOW), 300)
     assert np.isnan(night.mean).all()  # unknown, never zero
     assert (draft.problems, cycle.problems) == ((), ())
-    (length,) = (f for f in draft.forecasts if f.signal is Signal.INPUT_LENGTH)
+    length = issued(fleet, signal=Signal.INPUT_LENGTH)
     assert 700 < float(np.median(length.at_level(0.5))) < 900
     assert [found.signal for found in draft.trusts] == [Signal.RPM]
 

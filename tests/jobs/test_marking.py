@@ -11,8 +11,9 @@ from forecaster.marks import Mark, MarkKind, marks_in_force
 from forecaster.series import Floats, Series, Signal, Window
 from jobs.apply import apply_fleet
 from jobs.draft import Draft
+from jobs.fetch import fetch
 from jobs.forecast import fetch_fleet, forecast_fleet
-from tests.jobs.world import NOW, World, daily_rpm, write_trace
+from tests.jobs.world import NOW, World, daily_rpm, issued, write_trace
 from tests.kube_api import KubeApi
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -45,10 +46,19 @@ def drafted(world: World, now: datetime = NOW, *said: Mark, workload: str = "cha
         return next(draft for draft in forecast_fleet(fleet, now) if draft.name == workload)
 
 
+def seen(world: World, now: datetime = NOW, *said: Mark, workload: str = "chat") -> Series:
+    """The history that models are given, after a person said something."""
+    with world.fleet() as fleet:
+        fleet.store.append_marks(workload, said)
+        member = next(member for member in fleet.members if member.workload.name == workload)
+        return fetch(fleet, Draft(member=member), now).histories[0]
+
+
 def forecast(world: World, now: datetime = NOW, *said: Mark) -> Forecast:
     draft = drafted(world, now, *said)
     assert draft.problems == ()
-    return draft.forecasts[0]
+    with world.fleet() as fleet:
+        return issued(fleet, now)
 
 
 def kept(world: World) -> tuple[Mark, ...]:
@@ -148,8 +158,8 @@ def test_l07_requests_that_wait_or_are_refused_mark_the_hours_in_which_the_load_
 def test_k11_refusals_are_kept_a_minute_and_are_no_load(chat: World) -> None:
     beside(chat, "refused", lambda stamp: 300.0 if at(1, 10) <= stamp < at(1, 12) else 0.0)
     draft = drafted(chat)
-    assert [series.signal for series in draft.histories] == [Signal.RPM]
-    assert [issued.signal for issued in draft.forecasts] == [Signal.RPM]
+    assert [known.signal for known in draft.known] == [Signal.RPM]
+    assert [outlook.signal for outlook in draft.outlooks] == [Signal.RPM]
     with chat.fleet() as fleet:
         refused = fleet.store.history("chat", Signal.REFUSED, Window(start=at(1, 10), end=at(1, 11)), 300)
         (cycle,) = apply_fleet(fleet, NOW)
@@ -194,9 +204,9 @@ def test_what_was_found_is_kept_once_however_often_it_is_found(chat: World) -> N
 def test_a_run_for_the_past_knows_what_had_been_said_then(chat: World) -> None:
     write(chat, scaled(0.01, at(3, 9), at(3, 15)))
     said = told(MarkKind.MANUAL, at(3, 9), at(3, 15), unmark=True, said_at=NOW + HOUR)
-    before = drafted(chat, NOW, said).histories[0]
+    before = seen(chat, NOW, said)
     assert np.isnan(before.between(at(3, 9), at(3, 15)).mean).all()
-    after = drafted(chat, NOW + HOUR).histories[0]
+    after = seen(chat, NOW + HOUR)
     assert not np.isnan(after.between(at(3, 9), at(3, 15)).mean).any()
 
 
@@ -229,19 +239,15 @@ def rename(world: World, *, share: float = 1.0, since: datetime) -> None:
     workloads[1]["continues"] = {"name": "chat", "share": share}
 
 
-def history(draft: Draft) -> Series:
-    return draft.histories[0]
-
-
 def test_a_workload_goes_on_with_the_history_of_its_older_name(chat: World) -> None:
     rename(chat, share=0.3, since=at(0, 0))
     drafted(chat)
     draft = drafted(chat, NOW, workload="chat-v2")
-    known = history(draft)
+    known = seen(chat, workload="chat-v2")
     assert known.measured_ratio > 0.45  # four of the eight weeks that are kept in use
     busy = known.between(at(3, 10), at(3, 18)).mean.mean()
     assert 270 < busy < 330
-    assert 270 < draft.forecasts[0].daily_peaks[1].at_level(0.5) < 360
+    assert 270 < draft.outlooks[0].daily_peaks[1].at_level(0.5) < 360
     with chat.fleet() as fleet:
         own = fleet.store.history("chat-v2", Signal.RPM, Window(start=at(5, 0), end=at(0, 0)), 300)
     assert own.measured_ratio == 0  # nothing is copied
@@ -251,7 +257,7 @@ def test_marks_go_over_with_the_history(chat: World) -> None:
     rename(chat, since=at(0, 0))
     span = (at(4, 10), at(4, 13))
     drafted(chat, NOW, told(MarkKind.MANUAL, *span))
-    known = history(drafted(chat, NOW + HOUR, workload="chat-v2"))
+    known = seen(chat, NOW + HOUR, workload="chat-v2")
     assert np.isnan(known.between(*span).mean).all()
 
 
@@ -278,7 +284,7 @@ def test_a_chain_of_names_is_followed(chat: World) -> None:
     older = Series(signal=Signal.RPM, start=at(5, 0), step_s=300, mean=load, peak=load)
     with chat.fleet() as fleet:
         fleet.store.append_history("chat", older)
-    known = history(drafted(chat, NOW, workload="chat-v2"))
+    known = seen(chat, NOW, workload="chat-v2")
     np.testing.assert_allclose(known.between(at(5, 0), at(0, 0)).mean, load / 4)
 
 
@@ -305,7 +311,7 @@ def test_k09_samples_that_come_after_their_bucket_was_kept_are_marked_and_their_
     write(chat, scaled(0.4, *span))
     drafted(chat)
     write(chat)
-    later = history(drafted(chat, NOW + HOUR))
+    later = seen(chat, NOW + HOUR)
     (mark,) = marks_in_force(kept(chat))
     assert (mark.kind, mark.span.start, mark.span.end) == (MarkKind.LATE, *span)
     assert mark.detail == "6 buckets changed by up to 60% after being kept"

@@ -25,7 +25,7 @@ from jobs.views.explained import explained
 from jobs.views.kept import Kept
 from jobs.views.review import review_members
 from jobs.views.status import status_of
-from tests.jobs.world import NOW, World
+from tests.jobs.world import NOW, World, issued
 
 BAD = TrackRecord(days=14, pinball=13.0, naive_pinball=10.0, coverage=0.9, drift_log=0.0)
 TOLD = "rpm: trust 0.20 after 14 scored days: loss 1.30 x that of the same time earlier, P95 covered 90%"
@@ -41,8 +41,8 @@ def doubted(world: World) -> Iterator[tuple[Fleet, Draft]]:
     """A fleet whose forecasts have been worse than the naive ones."""
     world.workload("chat")
     with world.fleet() as fleet:
-        (issued,) = forecast_fleet(fleet, NOW)[0].forecasts
-        fleet.store.append_forecasts([("chat", replace(issued, record=BAD))])
+        forecast_fleet(fleet, NOW)
+        fleet.store.append_forecasts([("chat", replace(issued(fleet), record=BAD))])
         (draft,) = plan_fleet(fleet, NOW)
         apply_fleet(fleet, NOW)
         yield fleet, draft

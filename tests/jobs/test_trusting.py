@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from forecaster.forecast import Forecast, TrackRecord
+from forecaster.forecast import TrackRecord
 from forecaster.reasons import Code
 from forecaster.series import Signal, Window
 from forecaster.trust import Verdict
@@ -14,7 +14,7 @@ from jobs.apply import apply_fleet
 from jobs.draft import Draft
 from jobs.fleet import Fleet
 from jobs.forecast import forecast_fleet, plan_fleet
-from tests.jobs.world import NOW, World, daily_rpm, write_trace
+from tests.jobs.world import NOW, World, daily_rpm, issued, write_trace
 
 HOUR = timedelta(hours=1)
 GOOD = TrackRecord(days=14, pinball=6.0, naive_pinball=10.0, coverage=0.95, drift_log=0.0)
@@ -38,8 +38,9 @@ def bursts(now: datetime = NOW, *, days: int = 16, at: tuple[timedelta, timedelt
 def planned(fleet: Fleet, record: TrackRecord | None, now: datetime = NOW) -> Draft:
     """The plans of now from forecasts whose predecessors did as the record says."""
     stored = fleet.store.forecasts("chat", Signal.RPM, Window(start=NOW, end=NOW + timedelta(seconds=1)))
-    (issued,) = stored or forecast_fleet(fleet, NOW)[0].forecasts
-    fleet.store.append_forecasts([("chat", replace(issued, issued_at=issued.issued_at, record=record))])
+    if not stored:
+        forecast_fleet(fleet, NOW)
+    fleet.store.append_forecasts([("chat", replace(issued(fleet), record=record))])
     (draft,) = plan_fleet(fleet, now)
     return draft
 
@@ -57,9 +58,11 @@ def test_a_young_forecast_is_planned_from_and_says_that_nothing_was_scored(world
     write_trace(world.folder / "load.csv", [row for row in daily_rpm() if row[0] >= NOW - 30 * HOUR])
     with world.fleet() as fleet:
         (draft,) = forecast_fleet(fleet, NOW)
+        model = issued(fleet).model
     assert verdicts(draft) == [Verdict.TRUSTED]
     assert codes(draft) == [Code.TRUST_YOUNG]
-    assert draft.believed == draft.forecasts
+    assert draft.plans[0].demand is not None
+    assert draft.plans[0].demand.model == model
 
 
 def test_a_forecast_worse_than_the_naive_one_is_planned_from_that_one_and_every_decision_says_so(world: World) -> None:
@@ -137,7 +140,7 @@ def test_a_gate_of_0_plans_from_whatever_is_forecast(world: World) -> None:
         draft = planned(fleet, replace(GOOD, pinball=99.0))
     assert (verdicts(draft), codes(draft)) == ([], [])
     assert draft.plans[0].demand is not None
-    assert draft.plans[0].demand.model == draft.forecasts[0].model != "seasonal_naive"
+    assert draft.plans[0].demand.model == draft.outlooks[0].model != "seasonal_naive"
 
 
 def test_a_plan_made_again_at_the_same_instant_is_the_same(world: World) -> None:
@@ -152,15 +155,17 @@ def test_a_plan_made_again_at_the_same_instant_is_the_same(world: World) -> None
 def test_a_distrusted_forecast_that_cannot_be_replaced_stays_and_is_told(world: World) -> None:
     world.workload("chat")
     with world.fleet() as fleet:
-        issued: Forecast = forecast_fleet(fleet, NOW)[0].forecasts[0]
+        forecast_fleet(fleet, NOW)
+        old = issued(fleet)
     world.config["forecast"] = {"history": "1d"}
     world.config["store"] = "sqlite:///young.db"
     write_trace(world.folder / "load.csv", daily_rpm()[-3 * 288 :])
     with world.fleet() as fleet:
-        fleet.store.append_forecasts([("chat", replace(issued, record=replace(GOOD, pinball=14.0)))])
+        fleet.store.append_forecasts([("chat", replace(old, record=replace(GOOD, pinball=14.0)))])
         (draft,) = plan_fleet(fleet, NOW)
     assert verdicts(draft) == [Verdict.TRUSTED]
-    assert draft.believed == draft.forecasts
+    assert draft.plans[0].demand is not None
+    assert draft.plans[0].demand.model == old.model
     assert "below 0.4" in draft.problems[0]
     assert "seasonal_naive has no answer" in draft.problems[0]
 
@@ -176,8 +181,8 @@ def test_a_mean_length_is_forecast_and_sizes_nothing(world: World, signal: str) 
         (draft,) = forecast_fleet(fleet, NOW)
         apply_fleet(fleet, NOW)
         (recalled,) = plan_fleet(fleet, NOW)
-    assert sorted(forecast.signal for forecast in draft.forecasts) == sorted(["rpm", signal])
-    assert len(recalled.forecasts) == 2
+    assert sorted(outlook.signal for outlook in draft.outlooks) == sorted(["rpm", signal])
+    assert len(recalled.outlooks) == 2
     assert draft.plans[0].demand is not None
     assert draft.plans[0].demand.signals == (Signal.RPM,)
     assert draft.problems == ()

@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 import yaml
 
+from forecaster.forecast import Forecast
+from forecaster.series import Signal, Window
 from forecaster.units import iso
 from jobs.config.reading import read_config
 from jobs.fleet import Fleet
@@ -29,6 +31,12 @@ def daily_rpm(
     hours = np.array([stamp.hour + stamp.minute / 60 for stamp in stamps])
     shape = 100 + 900 * np.clip((hours - 7) / 2, 0, 1) * np.clip((20 - hours) / 2, 0, 1)
     return list(zip(stamps, shape * rng.lognormal(0, 0.03, hours.size) * 5, strict=True))
+
+
+def issued(fleet: Fleet, now: datetime = NOW, *, workload: str = "chat", signal: Signal = Signal.RPM) -> Forecast:
+    """The forecast of a workload that was made and kept at an instant: without events."""
+    (kept,) = fleet.store.forecasts(workload, signal, Window(start=now, end=now + timedelta(seconds=1)))
+    return kept
 
 
 def write_trace(path: Path, rows: list[tuple[datetime, float]]) -> None:

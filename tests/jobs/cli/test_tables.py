@@ -50,7 +50,7 @@ def test_programs_read_peaks_as_iso_days_instants_and_the_name_of_the_signal(
     rows = read_back(peaks_table(drafts), capsys, output)
     assert [row["day"] for row in rows] == ["2026-03-02", "2026-03-03", "2026-03-04", "2026-03-05"]
     assert {row["signal"] for row in rows} == {"rpm"}
-    assert [row["peak_at"] for row in rows] == [iso(peak.at) for peak in drafts[0].forecasts[0].daily_peaks]
+    assert [row["peak_at"] for row in rows] == [iso(peak.at) for peak in drafts[0].outlooks[0].daily_peaks]
 
 
 def test_people_read_peaks_in_local_time_with_the_unit(drafts: tuple[Draft, ...], capsys: pytest.CaptureFixture[str]) -> None:
