@@ -25,7 +25,7 @@ def csv_desk(tmp_path: Path, kube: KubeApi) -> Desk:
 
 
 def test_k07_a_server_that_keeps_less_than_is_wanted_is_told_and_used(desk: Desk) -> None:
-    desk.configure(on_prometheus(mode="observe") | {"forecast": {"history": "12w"}})
+    desk.configure(on_prometheus(mode="observe") | {"forecast": {"history": "12w", "watched": []}})
     (rpm, *_) = [row for row in desk.done("check", "--json", at=clock("06:30")).json if row["what"] == "history"]
     assert "22 of the 84 days wanted" in rpm["sentence"]
     assert desk.done("run", at=clock("07:30")).sentences == []
