@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from forecaster.series import Floats
 
-_POWER = 12.0
+_POWER, _SURE_DAYS = 18.0, 3.0  # n scored days raise a loss to the power 18 n / (n + 3): the ranking of a few days is noise
 _HALF_LIFE_DAYS = 4.0
 _DAYS = 14
 _PRIOR_DAYS = 0.5  # days of an average loss that are mixed into each member's
@@ -29,7 +29,9 @@ def weights(losses: Floats, opinion: NDArray[np.bool_], priors: Floats) -> Float
     relative = np.where(known, losses, 0.0) / np.maximum(mean, _TINY)
     recent = (known & (count > 1) & (mean > 0)) * (0.5 ** (np.arange(losses.shape[1]) / _HALF_LIFE_DAYS))[:, None]
     loss = ((relative * recent).sum(axis=1) + _PRIOR_DAYS) / (recent.sum(axis=1) + _PRIOR_DAYS)
-    raw = np.where(opinion, priors * np.maximum(loss, 0.05) ** -_POWER, 0.0)
+    days = recent.sum(axis=1).max(axis=1, keepdims=True)
+    power = _POWER * days / (days + _SURE_DAYS)
+    raw = np.where(opinion, priors * np.maximum(loss, 0.05) ** -power, 0.0)
     total = raw.sum(axis=1, keepdims=True)
     shares: Floats = np.where(total > 0, raw / np.maximum(total, _TINY), 0.0)
     return shares
