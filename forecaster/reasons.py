@@ -9,6 +9,7 @@ class Code(StrEnum):
 
     # forecast
     YOUNG_HISTORY = "young-history"
+    BORROWED_SHAPE = "borrowed-shape"
     MODEL_FAILED = "model-failed"
     MEMBER_FAILED = "member-failed"
     GAPS_IN_HISTORY = "gaps-in-history"

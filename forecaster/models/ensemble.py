@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from forecaster.errors import ForecasterError, ModelFailed, NotEnoughHistory
 from forecaster.forecast import Forecast, Issued, MemberScore, Request, State
+from forecaster.models.borrowing import Borrowed, borrowed
 from forecaster.models.drawing import Drawing, drawn
 from forecaster.models.issuing import Basis, forecasts, future_slots
 from forecaster.models.keeping import Circle, bring_up_to_date
@@ -59,17 +60,20 @@ class Ensemble:
             msg = f"history at a step of {panel.step_s} s cannot be forecast at one of {request.horizon.step_s} s: bring it to that step"
             raise ModelFailed(msg)
         past = past_of(panel, request.horizon.start, request.calendar)
+        lent = borrowed(past)
         measured = ~np.isnan(past.lines)
         answers: dict[int, Issued | ForecasterError] = {}
         for row, name in enumerate(past.names):
-            short = self._too_short(name, np.flatnonzero(measured[row]), past)
+            short = None if name in lent.lenders else self._too_short(name, np.flatnonzero(measured[row]), past)
             if short is not None:
                 answers[row] = short
             elif not (panel.mean[row] > 0).any():
                 answers[row] = zero(panel, row, request, self.name)
         rows = np.array([row for row in range(len(past.names)) if row not in answers], dtype=np.intp)
         if rows.size:
-            answers |= zip(rows.tolist(), self._issued(past.only(rows), [states[row] for row in rows], request), strict=True)
+            answers |= zip(
+                rows.tolist(), self._issued(past.only(rows), lent.only(rows), [states[row] for row in rows], request), strict=True
+            )
         return tuple(answers[row] for row in range(len(past.names)))
 
     def _too_short(self, name: str, measured: NDArray[np.intp], past: Past) -> NotEnoughHistory | None:
@@ -83,12 +87,12 @@ class Ensemble:
             f"needs {needed / hour:.0f} h, half of it measured: wait for more, or fetch history from further back"
         )
 
-    def _issued(self, past: Past, states: Sequence[State | None], request: Request) -> list[Issued | ForecasterError]:
-        circle = self._circle(past, request)
+    def _issued(self, past: Past, lent: Borrowed, states: Sequence[State | None], request: Request) -> list[Issued | ForecasterError]:
+        circle = self._circle(past, lent, request)
         kept = recalled(states, self._form(past, request), int(past.clock.days(np.zeros(1, dtype=np.int64))[0]))
         least_days = self.minimum_history_s / DAY_S
         new_day = not kept.drawn[:, 0].any()  # a series that is too young for a row of today must not make every run the first one
-        drawing = drawn(circle.members, past, _reach(request), request.calendar)
+        drawing = drawn(circle.members, lent.past, _reach(request), request.calendar)
         early = (past.clock.local_s % DAY_S) // past.clock.step_s
         day_long = drawing.paths.shape[2] >= past.clock.per_day
         bring_up_to_date(kept, circle, least_days, drawing.paths if not early and day_long else None)
@@ -107,7 +111,7 @@ class Ensemble:
         answers: list[Issued | ForecasterError] = []
         for row, (name, (forecast, state)) in enumerate(zip(past.names, issued, strict=True)):
             if shares[row].any():
-                notes = _notes(name, circle.history_days[row], drawing)
+                notes = _notes(name, circle.history_days[row] + early / past.clock.per_day, drawing, lent)
                 said = replace(forecast, members=self._scores(shares[row], losses[row]), notes=notes)
                 answers.append(Issued(forecast=self._scored(said, whole[row], losses[row]), state=state))
             else:
@@ -125,7 +129,7 @@ class Ensemble:
             parts=coarse_slots(per_day),
         )
 
-    def _circle(self, past: Past, request: Request) -> Circle:
+    def _circle(self, past: Past, lent: Borrowed, request: Request) -> Circle:
         days, early = past.by_midnight(DAYS + (1 if past.clock.local_s % DAY_S else 0))
         today = days if early else np.concatenate((np.full((len(days), 1, days.shape[2]), np.nan), days), axis=1)
         actual = np.full((len(days), DAYS, days.shape[2]), np.nan)
@@ -137,6 +141,7 @@ class Ensemble:
             midnight=past.at_midnight(),
             actual=np.maximum(actual, 0.0),
             history_days=(-_first_slots(past) - early) / past.clock.per_day,
+            known_days=(-_first_slots(lent.past) - early) / past.clock.per_day,
             levels=np.array(request.levels),
             calendar=request.calendar,
         )
@@ -181,9 +186,11 @@ def _why(drawing: Drawing, name: str) -> str:
     return "; ".join(said) if said else "too little of its history is usable"
 
 
-def _notes(name: str, history_days: float, drawing: Drawing) -> tuple[Reason, ...]:
-    failed = tuple(Reason(code=Code.MEMBER_FAILED, detail=said) for _, series, said in drawing.failed if series == name)
-    if history_days >= _YOUNG_DAYS:
-        return failed
-    detail = f"{name} has {history_days:.1f} days of history, under a week: what weekdays and weekends do to it is not known yet"
-    return (Reason(code=Code.YOUNG_HISTORY, detail=detail), *failed)
+def _notes(name: str, history_days: float, drawing: Drawing, lent: Borrowed) -> tuple[Reason, ...]:
+    notes = []
+    if history_days < _YOUNG_DAYS:
+        detail = f"{name} has {history_days:.1f} days of history, under a week: what weekdays and weekends do to it is not known yet"
+        notes.append(Reason(code=Code.YOUNG_HISTORY, detail=detail))
+    if name in lent.lenders:
+        notes.append(Reason(code=Code.BORROWED_SHAPE, detail=lent.sentence(name, history_days)))
+    return (*notes, *(Reason(code=Code.MEMBER_FAILED, detail=said) for _, series, said in drawing.failed if series == name))

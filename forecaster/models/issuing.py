@@ -153,12 +153,12 @@ def _peaks(basis: Basis, part: Segment, values: Floats) -> Floats:
     offset = circle.offset[:, None]
     came = np.log(measured_max(circle.actual[:, :, slots]) + offset)
     before = np.concatenate((came[:, 1:], np.full((len(came), 1), np.nan)), axis=1)
-    history_days = circle.history_days[:, None] - np.arange(DAYS)
-    errors = came - blended(np.log(kept.median[:, :, slots].max(axis=2) + offset), before, history_days)
+    known_days = circle.known_days[:, None] - np.arange(DAYS)
+    errors = came - blended(np.log(kept.median[:, :, slots].max(axis=2) + offset), before, known_days)
     weights = circle.day_weights(0, weekend=bool(circle.weekends(np.array([-ahead]))[0]))
     learned = peak_spread(errors, weights, circle.levels, circle.prior_sigma(errors[..., None], weights), ahead + 1)
     newest = came[:, 1] if ahead == 0 else np.full(len(came), np.nan)
-    expected = blended(basis.median[:, part.first : part.last].max(axis=1), newest, circle.history_days)
+    expected = blended(basis.median[:, part.first : part.last].max(axis=1), newest, circle.known_days)
     peaks = _loads((expected[:, None] + learned)[..., None], basis)[..., 0]
     highest: Floats = np.maximum(peaks, values[:, :, part.steps].max(axis=2))
     return highest
