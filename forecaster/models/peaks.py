@@ -41,7 +41,7 @@ def peak_spread(errors: Floats, weights: Floats, levels: Floats, prior_sigma: Fl
     known = ~np.isnan(errors)
     weighed = weights * known
     days = np.maximum(effective(weighed), _TINY)
-    some = known.any(axis=1)
+    some = np.asarray(known.any(axis=1))
     largest = np.where(known, errors, -np.inf).max(axis=1, keepdims=True)
     errors = np.where(known, errors, np.where(some[:, None], largest, 0.0))  # beyond the known ones lies the largest of them
     days = np.where(some, days, 0.0)

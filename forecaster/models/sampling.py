@@ -34,7 +34,7 @@ def watch(kept: Kept, circle: Circle, watched: Sequence[Member], minimum_days: f
         for i, one in enumerate(watched)
         if waits[row, i] > _WEEK and not young[row]
     ]
-    for _, _, row, i in sorted(due)[: max(0, left)]:
+    for _, _, row, i in sorted(due)[: max(0, int(left))]:
         then = only(circle, np.array([row])).midnight.earlier(_YESTERDAY)
         path = drawn((watched[i],), then, then.clock.per_day, circle.calendar).paths[0, 0]
         kept.members[row, _YESTERDAY, first + i] = coarse(np.maximum(np.exp(path) - then.offset[0], 0.0), kept.form.parts)

@@ -40,21 +40,37 @@ class Coarse:
         where the library gives up, and where the path diverged: it is not finite or leaves what was measured by more than a factor of ten.
         """
         paths = np.full((len(self.lines), -(-reach // self.ratio)), np.nan)
-        for row, days in enumerate(self._days()):
-            line = self.lines[row, self.lines.shape[1] - days * self.per_day :]
-            if days >= least_days and np.count_nonzero(~np.isnan(line)) >= self.per_day:
+        for row, days in enumerate(self._days(least_days)):
+            if days:
+                line = self.lines[row, self.lines.shape[1] - days * self.per_day :]
                 with suppress(ValueError, ArithmeticError, RuntimeError):  # what optimisers and Stan raise on a line they cannot fit
                     paths[row] = _believed(path(line, paths.shape[1]), line)
+        return self._fine_again(paths, reach)
+
+    def drawn_alike(self, reach: int, least_days: int, paths: Callable[[Floats, int], Floats]) -> Floats:
+        """The same where lines of one length are drawn together: paths(lines, slots) from lines (series, n) to (series, slots)."""
+        found = np.full((len(self.lines), -(-reach // self.ratio)), np.nan)
+        lengths = np.array(self._days(least_days))
+        for days in np.unique(lengths[lengths > 0]):
+            rows = np.flatnonzero(lengths == days)
+            lines = self.lines[rows, self.lines.shape[1] - days * self.per_day :]
+            found[rows] = [_believed(path, line) for path, line in zip(paths(lines, found.shape[1]), lines, strict=True)]
+        return self._fine_again(found, reach)
+
+    def _fine_again(self, paths: Floats, reach: int) -> Floats:
         slots = np.arange(reach)
         drawn: Floats = paths[:, slots // self.ratio] + self.fine[:, slots % self.fine.shape[1]] + self.log_offset[:, None]
         return drawn
 
-    def _days(self) -> list[int]:
-        """Whole days since the first measured slot of each series; 0 where nothing was measured."""
+    def _days(self, least: int) -> list[int]:
+        """Whole days since the first measured slot of each series; 0 where these are too few, or hold less than a day of measured slots."""
         known = ~np.isnan(self.lines)
         slots = np.where(known.any(axis=1), known.shape[1] - known.argmax(axis=1), 0)
-        days: list[int] = (slots // self.per_day).tolist()
-        return days
+        days = slots // self.per_day
+        since = np.arange(known.shape[1]) >= known.shape[1] - days[:, None] * self.per_day
+        enough = (days >= least) & ((known & since).sum(axis=1) >= self.per_day)
+        counted: list[int] = np.where(enough, days, 0).tolist()
+        return counted
 
 
 def coarse(past: Past, step_s: int, days: int) -> Coarse:
