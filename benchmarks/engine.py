@@ -9,18 +9,18 @@ from forecaster.calendar import Calendar
 from forecaster.errors import ForecasterError
 from forecaster.forecast import STANDARD_LEVELS, Forecast, Horizon, Issued, Request, State
 from forecaster.leadtime import LeadTime
-from forecaster.models.catalogue import DEFAULT_MEMBERS, DEFAULT_MODEL, FALLBACK_MODEL, model
+from forecaster.models.catalogue import DEFAULT_MEMBERS, DEFAULT_MODEL, FALLBACK_MODEL, member, model
 from forecaster.models.chunk import forecast_chunk
 from forecaster.models.learning import SERIES, is_due, learn, learned_of
+from forecaster.models.past import past_of
 from forecaster.series import Panel, Series, panel_of
 from forecaster.units import DAY_S
 
-CHUNK = 500
+CHUNK = 200
 """Series a chunk, as the jobs have it."""
 HISTORY_DAYS = 28
-UNBATCHED = ("gbm", "holt_winters")
-"""Members that are no plain arithmetic on a whole chunk."""
-CORE_MEMBERS = tuple(name for name in DEFAULT_MEMBERS if name not in UNBATCHED)
+CORE_MEMBERS = tuple(name for name in DEFAULT_MEMBERS if name != "gbm")
+"""Members that are plain arithmetic on a whole chunk."""
 _LEAD_TIME_S = 600.0
 
 
@@ -50,6 +50,13 @@ def forecast(work: Work) -> tuple[Issued, ...]:
     return tuple(_answered(answer) for answer in answers)
 
 
+def drawn(panel: Panel) -> None:
+    """The core alone: the past of a chunk, and the medians of its batched members a day ahead."""
+    past = past_of(panel, panel.end, Calendar())
+    for name in CORE_MEMBERS:
+        member(name).draw(past, DAY_S // panel.step_s)
+
+
 def forecasts(panel: Panel) -> tuple[Forecast, ...]:
     """Of a chunk on its first day: nothing is kept of it, nothing is learned."""
     return tuple(issued.forecast for issued in forecast(fresh(panel)))
@@ -68,7 +75,7 @@ def learned(panel: Panel, members: Sequence[str] = DEFAULT_MEMBERS) -> bytes:
 
 
 def chunk(days: int) -> dict[str, Series]:
-    """500 generated loads of that many days, by name."""
+    """A chunk of generated loads of that many days, by name."""
     found: dict[str, Series] = {}
     seed = 0
     while len(found) < CHUNK:
