@@ -15,7 +15,7 @@ from forecaster.demand import Demand, PeakDemand
 from forecaster.reasons import Code, Reason
 from forecaster.series import Window
 from forecaster.trust import Trust
-from forecaster.units import HOUR_S, MINUTE_S, check_instant, check_named, check_not_negative, iso, spell_number, whole_replicas
+from forecaster.units import HOUR_S, MINUTE_S, check_instant, check_named, check_not_negative, iso, spell_number, whole_replicas_each
 from forecaster.workload import Policy, Pool, Shape, Workload
 
 
@@ -108,7 +108,7 @@ def plan(demand: Demand, workload: Workload, pool: Pool, issued_at: datetime) ->
     """
     span = Window(start=demand.start, end=demand.end)
     opened = [(occurrence, w.min_replicas) for w in workload.policy.windows for occurrence in w.occurrences(span)]
-    pieces = _cut(_needed(demand, workload.policy.shape), {edge for w, _ in opened for edge in (w.start, w.end)})
+    pieces = _cut(_needed(demand, workload.policy.shape), sorted({edge for w, _ in opened for edge in (w.start, w.end)}))
     least = [max((replicas for w, replicas in opened if piece.start in w), default=0) for piece in pieces]
     floors = [_bounded(piece, window, workload.policy) for piece, window in zip(pieces, least, strict=True)]
     return Plan(
@@ -135,26 +135,30 @@ def _needed(demand: Demand, shape: Shape) -> list[Floor]:
     for peak in demand.peaks:
         sized = _sized_by(demand, peak, shape)
         peaks[sized] = np.maximum(peaks[sized], peak.replicas)
-    whole = np.array([whole_replicas(replicas) for replicas in np.maximum(need, peaks)])
+    whole = whole_replicas_each(np.maximum(need, peaks))
     binding[peaks > need] = len(demand.signals)
-    firsts = [0, *(np.flatnonzero(np.diff(whole) | np.diff(binding)) + 1)]
+    edges = [0, *(np.flatnonzero(np.diff(whole) | np.diff(binding)) + 1).tolist(), need.size]
+    carries = [spell_number(carry) for carry in demand.carry]
     return [
         Floor(
             start=demand.step_start(first),
             until=demand.step_start(until),
-            replicas=int(whole[first]),
-            reason=_reason(demand, int(first + need[first:until].argmax()), int(binding[first]), int(whole[first])),
+            replicas=replicas,
+            reason=_reason(demand, carries, first + int(need[first:until].argmax()), bound, replicas),
         )
-        for first, until in pairwise([*(int(i) for i in firsts), need.size])
+        for (first, until), replicas, bound in zip(pairwise(edges), whole[edges[:-1]].tolist(), binding[edges[:-1]].tolist(), strict=True)
     ]
 
 
-def _cut(floors: list[Floor], edges: set[datetime]) -> list[Floor]:
-    """The same floors, cut wherever an edge lies inside one."""
+def _cut(floors: list[Floor], edges: list[datetime]) -> list[Floor]:
+    """The same floors, cut wherever an edge lies inside one; edges in order."""
     pieces = []
     for floor in floors:
-        inside = sorted(edge for edge in edges if floor.start < edge < floor.until)
-        pieces += [replace(floor, start=start, until=until) for start, until in pairwise([floor.start, *inside, floor.until])]
+        inside = edges[bisect_right(edges, floor.start) : bisect_left(edges, floor.until)]
+        if inside:
+            pieces += [replace(floor, start=start, until=until) for start, until in pairwise([floor.start, *inside, floor.until])]
+        else:
+            pieces.append(floor)
     return pieces
 
 
@@ -185,14 +189,17 @@ def _sized_by(demand: Demand, peak: PeakDemand, shape: Shape) -> NDArray[np.intp
             assert_never(shape)
 
 
-def _reason(demand: Demand, i: int, binding: int, replicas: int) -> Reason:
-    """Why a run of steps asks for that many replicas, told at its neediest step i. `binding` past the signals = the day's peak."""
+def _reason(demand: Demand, carries: list[str], i: int, binding: int, replicas: int) -> Reason:
+    """Why a run of steps asks for that many replicas, told at its neediest step i. `binding` past the signals = the day's peak.
+
+    carries: what a replica carries of each signal, in words.
+    """
     level_pct, span_min = demand.level * 100, demand.window_s / MINUTE_S
     if binding == len(demand.signals):
         return Reason(code=Code.DAILY_PEAK_BINDS, detail=f"the day's peak at P{level_pct:g} asks for {replicas}", after=replicas)
     signal = demand.signals[binding]
     load = f"P{level_pct:g} of the next {span_min:g} min is {spell_number(demand.load[binding, i])} {signal.unit}"
-    detail = f"{signal} binds: {load}, a replica carries {spell_number(demand.carry[binding])}"
+    detail = f"{signal} binds: {load}, a replica carries {carries[binding]}"
     return Reason(code=Code.SIGNAL_BINDS, detail=detail, after=replicas)
 
 

@@ -123,6 +123,9 @@ class Store(Protocol):
     def append_history(self, workload: str, series: Series) -> None:
         """Keep measured buckets; a later measurement of a bucket replaces the earlier one, NaN replaces nothing."""
 
+    def append_histories(self, histories: Sequence[tuple[str, Series]]) -> None:
+        """The same for (workload, series) pairs, all or none: one wait for the disk instead of hundreds."""
+
     def history(self, workload: str, signal: Signal, window: Window, step_s: int) -> Series:
         """The buckets of `window`, NaN where nothing was kept. Raises HistoryAtOtherStep when some was kept at other steps only."""
 

@@ -180,6 +180,18 @@ class Series:
             peak=self.peak[first:last],
         )
 
+    def updated(self, later: Self) -> Self:
+        """The same buckets after a later measurement of some of them on the same step: NaN replaces nothing."""
+        at = (epoch_s(later.start) - epoch_s(self.start)) // self.step_s
+        first, last = max(at, 0), min(at + len(later), len(self))
+        if first >= last:
+            return self
+        mean, peak = self.mean.copy(), self.peak.copy()
+        news = slice(first - at, last - at)
+        measured = ~np.isnan(later.mean[news])
+        mean[first:last][measured], peak[first:last][measured] = later.mean[news][measured], later.peak[news][measured]
+        return replace(self, mean=mean, peak=peak)
+
     def known_at(self, now: datetime) -> Self:
         """What was known at `now`: a bucket is known at its end, not before."""
         return self.between(self.start, now)

@@ -3,6 +3,9 @@
 import math
 from datetime import UTC, datetime, timedelta
 
+import numpy as np
+from numpy.typing import NDArray
+
 MINUTE_S = 60
 HOUR_S = 3_600
 DAY_S = 86_400
@@ -87,3 +90,11 @@ def whole_replicas(replicas: float) -> int:
     if replicas >= MOST_REPLICAS:
         return MOST_REPLICAS
     return max(0, math.ceil(replicas - _CEIL_NOISE * max(1.0, abs(replicas))))
+
+
+def whole_replicas_each(replicas: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The same for each number of an array."""
+    most = np.minimum(replicas, MOST_REPLICAS)
+    found = np.maximum(0, np.ceil(most - _CEIL_NOISE * np.maximum(1.0, np.abs(most))))
+    whole: NDArray[np.int64] = np.where(replicas >= MOST_REPLICAS, MOST_REPLICAS, found).astype(np.int64)
+    return whole

@@ -8,11 +8,13 @@ from typing import Self
 import structlog
 
 from forecaster.envelope import Move
-from forecaster.errors import ForecasterError, StoreError
+from forecaster.errors import ForecasterError, SourceError, StoreError
 from forecaster.forecast import DailyPeak, Forecast
+from forecaster.marks import Mark
 from forecaster.plan import Plan
+from forecaster.ports import Query
 from forecaster.reasons import Reason
-from forecaster.series import Series, Signal
+from forecaster.series import Series, Signal, Window
 from forecaster.trust import Trust
 from jobs.failure import Failure, failure
 from jobs.fleet import Member
@@ -40,6 +42,27 @@ class Outlook:
     notes: tuple[Reason, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Brought:
+    """One signal over the span that models see, from the store and then from its source.
+
+    known: what the store had. fresh: what the source answered, None = it was not asked, or failed with `error`. told: what was said of
+    the samples.
+    """
+
+    query: Query
+    span: Window
+    known: Series
+    fresh: Series | None = None
+    told: tuple[Mark, ...] = ()
+    error: SourceError | None = None
+
+    @property
+    def series(self) -> Series:
+        """What is known now."""
+        return self.known if self.fresh is None else self.known.updated(self.fresh)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
     """One workload on its way down the line. failures: what went wrong so far; it goes on with what it has.
@@ -47,11 +70,12 @@ class Draft:
     believed: the load forecasts that plans rest on, where they were judged; trusts: what was thought of the issued ones. moves: one a
     plan. notes: what a person should know and is no failure.
 
-    histories, forecasts and believed are there while they are worked on. What stays of them is known and outlooks, since those of ten
-    thousand workloads would take gigabytes.
+    brought, histories, forecasts and believed are there while they are worked on. What stays of them is known and outlooks, since
+    those of ten thousand workloads would take gigabytes.
     """
 
     member: Member
+    brought: tuple[Brought, ...] = ()
     histories: tuple[Series, ...] = ()
     known: tuple[Known, ...] = ()
     forecasts: tuple[Forecast, ...] = ()
@@ -76,7 +100,7 @@ class Draft:
 
     def without_histories(self) -> Self:
         """The draft with what is known of its histories in their place."""
-        return replace(self, histories=(), known=tuple(map(_known, self.histories)))
+        return replace(self, brought=(), histories=(), known=tuple(map(_known, self.histories)))
 
     def without_forecasts(self) -> Self:
         """The draft with what is told of its forecasts in their place."""

@@ -1,6 +1,6 @@
 """The first step of the line: bring the history of a workload into the store, and take from there what models see."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime, timedelta
 
@@ -11,48 +11,73 @@ from forecaster.errors import NotEnoughHistory, SourceError
 from forecaster.event_effects import ordinary
 from forecaster.events import Event
 from forecaster.history import prepare
-from forecaster.ports import Query
+from forecaster.ports import MetricSource, Query
 from forecaster.reasons import Code
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, PRESSURE_SIGNALS, Series, Window
 from forecaster.units import HOUR_S, floor_to, iso
-from jobs.draft import Draft
+from jobs.draft import Brought, Draft
 from jobs.failure import Failure, no_samples, unfetched
-from jobs.fleet import Fleet, Member
+from jobs.fleet import Fleet
 from jobs.marking import Search, keep_told, marked
-from jobs.route import Route, route
+from jobs.route import led
 
 LATE_S = 2 * HOUR_S
 """Samples may arrive this late: so much is fetched again."""
 
 
-def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] = ()) -> Draft:
-    """Bring the workload's history up to `now` into the store, and take from there what models see: ordinary days, without events.
-
-    A signal that was measured at no time is told of here, since no model can say more of it.
-    """
+def look_up(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """What the store has of the workload's signals, over the span that models see at `now`. Raises StoreError and HistoryAtOtherStep."""
     member = draft.member
     end = floor_to(now, member.step_s)
     span = Window(start=floor_to(end - timedelta(seconds=fleet.history_s), member.step_s), end=end)
+    asked = (query for query in member.queries if query.signal in {*FORECAST_SIGNALS, *PRESSURE_SIGNALS})
+    return replace(
+        draft,
+        brought=tuple(
+            Brought(query=query, span=span, known=fleet.store.history(draft.name, query.signal, span, member.step_s)) for query in asked
+        ),
+    )
+
+
+def bring(draft: Draft, now: datetime) -> Draft:
+    """The same with what their source has since then. What keeps it from answering is told later."""
+    return replace(draft, brought=tuple(_asked(draft.member.source, each, now) for each in draft.brought))
+
+
+def keep(fleet: Fleet, drafts: Iterable[Draft]) -> None:
+    """Keep what was brought, of all at once. Raises StoreError."""
+    pairs = [(draft.name, each) for draft in drafts for each in draft.brought]
+    fleet.store.append_histories([(name, each.fresh) for name, each in pairs if each.fresh is not None])
+    for name, each in pairs:
+        keep_told(fleet.store, name, each.told)
+
+
+def see(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] = ()) -> Draft:
+    """What models see of what was brought: ordinary days, without events, led by those under older names.
+
+    A signal that was measured at no time is told of here, since no model can say more of it. What fails of queue and refusals beside
+    the load costs no forecast and is told by `check`.
+    """
     histories: list[Series] = []
     behind: list[tuple[str, SourceError]] = []
     absent: list[tuple[str, SourceError]] = []
     silent: list[Failure] = []
     notes: list[str] = []
-    pressures = _pressures(fleet, member, span, now)
-    for query in (q for q in member.queries if q.signal in FORECAST_SIGNALS):
-        found, error = _brought(fleet, member, query, span, now)
-        known = found.series
+    routes = [(each, led(fleet.store, draft.member.lineage, each.series, each.span)) for each in draft.brought]
+    pressures = tuple(found.series for each, found in routes if each.query.signal in PRESSURE_SIGNALS)
+    for each, found in ((each, found) for each, found in routes if each.query.signal in FORECAST_SIGNALS):
+        known, query = found.series, each.query
         notes += found.absent
         search = Search(measured=known, load=ordinary(known, draft.name, events), pressures=pressures)
         marks = marked(fleet.store, draft.name, found.marks, search, now)
         measured = known.measured_ratio > 0
         histories.append(ordinary(prepare(known, now, fleet.history_s, marks), draft.name, events))
-        if error is not None:
-            (behind if measured else absent).append((query.signal, error))
+        if each.error is not None:
+            (behind if measured else absent).append((query.signal, each.error))
         elif not measured:
-            silent.append(_silence(query, span))
+            silent.append(_silence(query, each.span))
         elif query.signal in LOAD_SIGNALS:  # a service without requests has no length
-            silent.extend(_stopped(query, known, span))
+            silent.extend(_stopped(query, known, each.span))
     failures = (
         *unfetched(behind, "could not be fetched, older history is used"),
         *unfetched(absent, "could not be fetched, and without history nothing is forecast"),
@@ -61,29 +86,15 @@ def fetch(fleet: Fleet, draft: Draft, now: datetime, events: tuple[Event, ...] =
     return replace(draft, histories=tuple(histories), notes=(*draft.notes, *notes), failures=(*draft.failures, *failures))
 
 
-def _pressures(fleet: Fleet, member: Member, span: Window, now: datetime) -> tuple[Series, ...]:
-    """Queue and refusals beside the load, which tell a capped day. What fails here costs no forecast and is told by `check`."""
-    asked = (query for query in member.queries if query.signal in PRESSURE_SIGNALS)
-    return tuple(_brought(fleet, member, query, span, now)[0].series for query in asked)
-
-
-def _brought(fleet: Fleet, member: Member, query: Query, span: Window, now: datetime) -> tuple[Route, SourceError | None]:
-    """What is known of a signal over the span, after what the store did not have was fetched, and what kept it from that."""
-    known = fleet.store.history(member.workload.name, query.signal, span, member.step_s)
-    failed = None
+def _asked(source: MetricSource, each: Brought, now: datetime) -> Brought:
+    known = each.known
+    window = Window(start=_resume_at(known), end=known.end)
     try:
-        _kept(fleet, member, query, known, now)
+        fresh = source.fetch(each.query, window, known.step_s)
+        told = (*late(known, fresh, now), *source.remarks(each.query, window, now))
     except SourceError as error:
-        failed = error
-    return route(fleet.store, member.lineage, query.signal, span, member.step_s), failed
-
-
-def _kept(fleet: Fleet, member: Member, query: Query, known: Series, now: datetime) -> None:
-    """Fetch what is not known yet, keep it, and keep what it and the source say of how the samples came. Raises SourceError."""
-    name, window = member.workload.name, Window(start=_resume_at(known), end=known.end)
-    fresh = member.source.fetch(query, window, member.step_s)
-    fleet.store.append_history(name, fresh)
-    keep_told(fleet.store, name, (*late(known, fresh, now), *member.source.remarks(query, window, now)))
+        return replace(each, error=error)
+    return replace(each, fresh=fresh, told=told)
 
 
 def _stopped(query: Query, known: Series, span: Window) -> Iterator[Failure]:

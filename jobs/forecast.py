@@ -22,7 +22,7 @@ from jobs.chunks import Chunk, Key, through
 from jobs.draft import Draft, walled
 from jobs.events import known_events
 from jobs.failure import failure
-from jobs.fetch import fetch
+from jobs.fetch import bring, keep, look_up, see
 from jobs.fleet import Fleet, ModelChoice
 from jobs.plan import approve, foresee, hold_beyond_envelope, keep_plans, planned, recall
 from jobs.progress import beside, told
@@ -87,10 +87,14 @@ def plan_batch(fleet: Fleet, drafts: Batch, now: datetime, events: tuple[Event, 
 
 def _fetched(fleet: Fleet, now: datetime, events: tuple[Event, ...], progress: Progress) -> Iterator[Batch]:
     """The fleet in batches, as they are asked for, with their histories."""
-    step, done, count = partial(fetch, fleet, now=now, events=events), 0, len(fleet.members)
+    done, count = 0, len(fleet.members)
     for batch in batches(fleet.members):
-        with ThreadPoolExecutor(max_workers=fleet.workers) as pool:  # a source is waited for, so several at once
-            yield tuple(told(pool.map(partial(walled, step), batch), count, progress, "fetch workload", done))
+        known = [walled(partial(look_up, fleet, now=now), draft) for draft in batch]
+        with ThreadPoolExecutor(max_workers=fleet.workers) as pool:  # sources are waited for, so several at once
+            answers = pool.map(partial(walled, partial(bring, now=now)), known)
+            brought = tuple(told(answers, count, progress, "fetch workload", done))
+        keep(fleet, brought)
+        yield tuple(walled(partial(see, fleet, now=now, events=events), draft) for draft in brought)
         done += len(batch)
 
 

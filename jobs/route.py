@@ -23,7 +23,12 @@ class Route:
 
 def route(store: Store, of: Lineage, signal: Signal, window: Window, step_s: int) -> Route:
     """The history of a workload under all its names. Raises StoreError, and HistoryAtOtherStep for the workload's own history."""
-    own = store.history(of.name, signal, window, step_s)
+    return led(store, of, store.history(of.name, signal, window, step_s), window)
+
+
+def led(store: Store, of: Lineage, own: Series, window: Window) -> Route:
+    """The same where the workload's own history over the window is at hand. Raises StoreError."""
+    signal, step_s = own.signal, own.step_s
     marks = store.marks(of.name, signal, window)
     begin = began(own)
     if not of.continues or begin <= own.start:

@@ -74,13 +74,18 @@ class MemoryStore:
 
     def append_history(self, workload: str, series: Series) -> None:
         """Keep measured buckets, as the port says."""
-        measured = ~np.isnan(series.mean)
-        starts = series.times_s()[measured].tolist()
-        loads = zip(series.mean[measured].tolist(), series.peak[measured].tolist(), strict=True)
-        if starts:
-            with self._lock:
-                steps = self._buckets.setdefault((workload, series.signal), {})
-                steps.setdefault(series.step_s, {}).update(zip(starts, loads, strict=True))
+        self.append_histories([(workload, series)])
+
+    def append_histories(self, histories: Sequence[tuple[str, Series]]) -> None:
+        """Keep those of several, as the port says."""
+        for workload, series in list(histories):
+            measured = ~np.isnan(series.mean)
+            starts = series.times_s()[measured].tolist()
+            loads = zip(series.mean[measured].tolist(), series.peak[measured].tolist(), strict=True)
+            if starts:
+                with self._lock:
+                    steps = self._buckets.setdefault((workload, series.signal), {})
+                    steps.setdefault(series.step_s, {}).update(zip(starts, loads, strict=True))
 
     def history(self, workload: str, signal: Signal, window: Window, step_s: int) -> Series:
         """The buckets of `window`, as the port says."""

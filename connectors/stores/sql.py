@@ -60,15 +60,16 @@ class SqlStore:
 
     def append_history(self, workload: str, series: Series) -> None:
         """Keep measured buckets, as the port says; the days that they fall on are read, merged and written in one transaction."""
-        days = split(series)
-        if not days:
+        self.append_histories([(workload, series)])
+
+    def append_histories(self, histories: Sequence[tuple[str, Series]]) -> None:
+        """Keep those of several, as the port says; in one order of names, so that two who write the same do not wait for each other."""
+        batch = [(workload, series, days) for workload, series in histories if (days := split(series))]
+        if not batch:
             return
-        key = {"workload": workload, "signal": series.signal.value, "step_s": series.step_s}
         with writing(self._engine) as connection:
-            alone(connection, f"history/{workload}/{series.signal}")
-            kept = _days(connection, key, range(min(days), max(days) + 1))
-            whole = {number: merged(kept[number], day) if number in kept else day for number, day in days.items()}
-            _upsert(connection, HISTORY, [key | {"day": number, "payload": encode(day)} for number, day in whole.items()])
+            for workload, series, days in sorted(batch, key=lambda each: (each[0], each[1].signal)):
+                _append_days(connection, {"workload": workload, "signal": series.signal.value, "step_s": series.step_s}, days)
 
     def history(self, workload: str, signal: Signal, window: Window, step_s: int) -> Series:
         """The buckets of `window`, as the port says."""
@@ -240,6 +241,13 @@ def _days(connection: Connection, key: Row, numbers: range) -> dict[int, Day]:
     """The days that were kept among the given ones."""
     rows = connection.execute(HISTORY_DAYS, key | {"first_day": numbers.start, "end_day": numbers.stop})
     return {number: decode(Day, payload) for number, payload in rows}
+
+
+def _append_days(connection: Connection, key: Row, days: Mapping[int, Day]) -> None:
+    alone(connection, f"history/{key['workload']}/{key['signal']}")
+    kept = _days(connection, key, range(min(days), max(days) + 1))
+    whole = {number: merged(kept[number], day) if number in kept else day for number, day in days.items()}
+    _upsert(connection, HISTORY, [key | {"day": number, "payload": encode(day)} for number, day in whole.items()])
 
 
 def _refuse_other_step(connection: Connection, workload: str, signal: Signal, step_s: int) -> None:

@@ -35,6 +35,16 @@ def test_a_window_of_history_holds_the_buckets_that_start_in_it_and_no_other(any
     assert any_store.history("chat", Signal.RPM, span(300, 900), 300) == series([2, 3], start_s=300)
 
 
+def test_histories_are_kept_together_all_or_none(any_store: Store) -> None:
+    pairs = [("chat", series([1, 2])), ("embed", series([3])), ("chat", series([4], signal=Signal.CONCURRENCY)), ("idle", series([NAN]))]
+    any_store.append_histories(pairs)
+    for workload, kept in pairs:
+        assert any_store.history(workload, kept.signal, span(0, 300 * len(kept)), 300) == kept
+    with pytest.raises(Interrupted):
+        any_store.append_histories(Broken(("chat", series([9, 9]))))
+    assert any_store.history("chat", Signal.RPM, span(0, 600), 300) == series([1, 2])
+
+
 def test_a_window_off_the_grid_begins_with_the_first_bucket_that_starts_in_it(any_store: Store) -> None:
     any_store.append_history("chat", series([1, 2, 3, 4]))
     assert any_store.history("chat", Signal.RPM, span(1, 601), 300) == series([2, 3], start_s=300)
@@ -336,6 +346,7 @@ def test_a_batch_of_events_that_breaks_half_way_leaves_nothing(any_store: Store)
 def test_an_empty_batch_is_no_error(any_store: Store) -> None:
     any_store.append_forecasts([])
     any_store.append_plans([])
+    any_store.append_histories([])
     any_store.append_records([])
     any_store.append_marks("chat", [])
     assert any_store.records("chat", DAY) == ()

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -12,7 +13,7 @@ NAN = float("nan")
 
 
 def series_of(values: list[float], step_s: int = 60, start: datetime = START) -> Series:
-    array = np.asarray(values)
+    array = np.asarray(values, dtype=np.float64)
     return Series(signal=Signal.RPM, start=start, step_s=step_s, mean=array, peak=array)
 
 
@@ -52,6 +53,17 @@ def test_between_holds_exactly_the_buckets_that_lie_wholly_inside(first_s: int, 
     start, end = START + timedelta(seconds=first_s), START + timedelta(seconds=first_s + span_s)
     inside = [i for i in range(6) if start <= START + timedelta(seconds=60 * i) and START + timedelta(seconds=60 * (i + 1)) <= end]
     assert series.between(start, end).mean.tolist() == [float(i) for i in inside]
+
+
+@given(st.integers(-4, 4), st.lists(st.just(float("nan")) | st.floats(0, 9), min_size=0, max_size=6))
+def test_a_later_measurement_replaces_what_it_measured_and_nothing_else(offset: int, later: list[float]) -> None:
+    known = series_of([1.0, float("nan"), 3.0])
+    fresh = replace(series_of(later), start=START + timedelta(seconds=offset * known.step_s))
+    expected = known.mean.copy()
+    for i, load in enumerate(later, start=offset):
+        if 0 <= i < len(known) and not np.isnan(load):
+            expected[i] = load
+    assert known.updated(fresh) == replace(known, mean=expected, peak=expected)
 
 
 def test_a_coarser_bucket_keeps_mean_and_largest_minute_and_needs_half_of_its_minutes() -> None:

@@ -18,7 +18,7 @@ from jobs.calendar_files import read_events
 from jobs.config.events import EventSection
 from jobs.draft import Draft
 from jobs.events import entered_events, known_events
-from jobs.fetch import fetch
+from jobs.fetch import bring, look_up, see
 from jobs.fleet import Fleet
 from jobs.forecast import forecast_fleet, plan_fleet
 from jobs.views.review import review_members
@@ -96,7 +96,7 @@ def test_models_learn_from_days_without_events(world: World) -> None:
     world.workload("chat")
     world.config["events"] = [{"name": "old", "from": "2026-02-24T09:00", "until": "2026-02-24T18:00", "factor": 3}]
     with world.fleet() as fleet:
-        seen = fetch(fleet, Draft(member=fleet.members[0]), NOW, known_events(fleet, NOW)).histories[0]
+        seen = see(fleet, bring(look_up(fleet, Draft(member=fleet.members[0]), NOW), NOW), NOW, known_events(fleet, NOW)).histories[0]
     recent = seen.between(wall(0, "2026-02-20").replace(tzinfo=NOW.tzinfo), NOW)
     left_out = [f"{from_epoch_s(at):%d %H:%M}" for at in recent.times_s()[np.isnan(recent.mean)].tolist()]
     assert (left_out[0], left_out[-1], len(left_out)) == ("24 09:00", "24 17:55", 9 * 12)

@@ -11,7 +11,7 @@ from forecaster.marks import Mark, MarkKind, marks_in_force
 from forecaster.series import Floats, Series, Signal, Window
 from jobs.apply import apply_fleet
 from jobs.draft import Draft
-from jobs.fetch import fetch
+from jobs.fetch import bring, keep, look_up, see
 from jobs.forecast import fetch_fleet, forecast_fleet
 from tests.jobs.world import NOW, World, daily_rpm, issued, write_trace
 from tests.kube_api import KubeApi
@@ -51,7 +51,9 @@ def seen(world: World, now: datetime = NOW, *said: Mark, workload: str = "chat")
     with world.fleet() as fleet:
         fleet.store.append_marks(workload, said)
         member = next(member for member in fleet.members if member.workload.name == workload)
-        return fetch(fleet, Draft(member=member), now).histories[0]
+        brought = bring(look_up(fleet, Draft(member=member), now), now)
+        keep(fleet, [brought])
+        return see(fleet, brought, now).histories[0]
 
 
 def forecast(world: World, now: datetime = NOW, *said: Mark) -> Forecast:
