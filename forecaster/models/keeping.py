@@ -19,6 +19,7 @@ from forecaster.series import Floats
 
 FIRST_DAYS = 14
 """So many days are drawn afterwards for a series of which nothing is kept yet."""
+_HEARD_DAYS = 2  # before those only members are drawn: a first row by priors alone would be an error that nobody makes again
 _CALIBRATED_DAYS = 5  # the oldest of these have none before them to calibrate on, as a forecaster of that day had: they have no score
 _CEILING_RATIO = 3.0  # a launch that multiplied the load by 50 is no reason to provide for the next one
 _POOLED_FROM, _POOLED_DAYS = 5, 7.0  # so many series with a week of errors let young ones borrow the size of theirs
@@ -104,6 +105,7 @@ def bring_up_to_date(kept: Kept, circle: Circle, minimum_days: float, today: Flo
     today: the members' paths at the last midnight where they are drawn already, (series, members, at least a day of slots).
     """
     _settle(kept, circle)
+    _hear(kept, circle, minimum_days)
     for day in range(FIRST_DAYS - 1, -1, -1):
         missing = np.flatnonzero(~kept.drawn[:, day] & (circle.history_days - day >= minimum_days))
         if missing.size:
@@ -116,6 +118,21 @@ def bring_up_to_date(kept: Kept, circle: Circle, minimum_days: float, today: Flo
                 _score(kept, only(circle, missing[scored]), missing[scored], day, quantiles[scored])
             if day < PENDING:
                 kept.quantiles[missing, day] = quantiles
+
+
+def _hear(kept: Kept, circle: Circle, minimum_days: float) -> None:
+    """What members would have said before the first rows, so that these are weighted by how members did."""
+    unknown = np.isnan(kept.members[:, :, : len(circle.members)]).all(axis=(1, 2, 3))
+    for day in range(FIRST_DAYS + _HEARD_DAYS - 1, FIRST_DAYS - 1, -1):
+        rows = np.flatnonzero(unknown & (circle.history_days - day >= minimum_days))
+        if rows.size:
+            then = borrowed(circle.midnight.earlier(day), rows).past
+            _keep_members(kept, circle, rows, day, drawn(circle.members, then, then.clock.per_day, circle.calendar).paths)
+
+
+def _keep_members(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, paths: Floats) -> None:
+    said = np.maximum(np.exp(paths) - circle.offset[rows, None, None], 0.0)
+    kept.members[rows, day, : len(circle.members)] = coarse(said, kept.form.parts)
 
 
 def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand: Floats | None) -> Floats:
@@ -139,7 +156,7 @@ def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand:
     quantiles = median[:, None] + found.quantiles(slots, np.ones(slots.size, dtype=np.int64))
     said = shares.sum(axis=1) > 0
     kept.median[rows[said], day] = np.maximum(np.exp(median) - offset, 0.0)[said]
-    kept.members[rows, day, : len(circle.members)] = coarse(np.maximum(np.exp(paths) - offset[..., None], 0.0), kept.form.parts)
+    _keep_members(kept, circle, rows, day, paths)
     return np.where(said[:, None, None], loads(quantiles, then, ceiling(then, median)), np.nan)
 
 

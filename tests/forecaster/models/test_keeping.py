@@ -18,7 +18,7 @@ from tests.traces import MONDAY, panel, series_of, usual_rpm
 
 DAY, HOUR = timedelta(days=1), timedelta(hours=1)
 LOAD = usual_rpm(40, end=MONDAY + 5 * DAY, noise_ratio=0.1)
-DRAWN_FIRST, CALIBRATED = 14, 5
+DRAWN_FIRST, HEARD, CALIBRATED = 14, 2, 5
 
 
 def counting() -> tuple[Ensemble, Counted]:
@@ -61,10 +61,10 @@ def assert_near(one: Forecast, other: Forecast, rtol: float) -> None:
 # one run after another
 
 
-def test_the_first_run_draws_two_weeks_and_today() -> None:
+def test_the_first_run_draws_two_weeks_and_hears_members_of_two_days_before() -> None:
     main, counted = counting()
     run(LOAD, MONDAY, main=main)
-    assert days_asked(counted) == list(range(1 - DRAWN_FIRST, 1))
+    assert days_asked(counted) == list(range(1 - DRAWN_FIRST - HEARD, 1))
 
 
 def test_a_second_run_at_midnight_draws_today_once_and_gives_equal_bytes() -> None:
@@ -171,7 +171,7 @@ def test_a_chunk_in_which_some_are_new_draws_their_rows_alone() -> None:
     issued(main, load, None, (known[0].state, None))
     hindcasts = [names for at, names in counted.asked if at < epoch_s(MONDAY)]
     assert set(hindcasts) == {("b",)}
-    assert len(hindcasts) == DRAWN_FIRST - 1
+    assert len(hindcasts) == DRAWN_FIRST + HEARD - 1
 
 
 # what a day leaves behind
