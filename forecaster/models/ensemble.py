@@ -98,6 +98,7 @@ class Ensemble:
         bring_up_to_date(kept, circle, least_days, drawing.paths if not early and day_long else None)
         if self.watched and new_day:
             watch(kept, circle, self.watched, least_days)
+        kept = kept.rounded()
         losses, whole = circle.losses(kept), circle.losses_of_whole(kept)
         shares = weights(losses[:, :, : len(self.voices)], ~np.isnan(drawing.paths[:, :, 0]), circle.priors)
         basis = Basis(

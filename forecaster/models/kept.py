@@ -7,7 +7,8 @@ quantiles that were issued for it. Then only its scores stay.
 import json
 import zlib
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +72,19 @@ class Kept:
         """Which rows there are, (series, DAYS)."""
         return np.asarray(~np.isnan(self.median).all(axis=2))
 
+    def rounded(self) -> Self:
+        """The same to the digits that states keep, so that a run that is done again, from its own state, says what it had said."""
+        scales = [self._scale(row) for row in range(len(self.median))]
+        loads = {name: getattr(self, name) for name in _LOADS}
+        of_rows = {name: np.reshape(scales, (-1, *[1] * (array.ndim - 1))) for name, array in loads.items()}
+        short = {name: (array / of_rows[name]).astype(_SHORT).astype(np.float64) * of_rows[name] for name, array in loads.items()}
+        exact = {name: getattr(self, name).astype(_EXACT).astype(np.float64) for name in _NUMBERS}
+        return replace(self, **short, **exact)
+
+    def _scale(self, row: int) -> float:
+        """The largest load of a row, in shares of which its loads are kept; 1 where there is none."""
+        return max(float(np.fmax.reduce(getattr(self, name)[row], axis=None, initial=0.0)) for name in _LOADS) or 1.0
+
     def states(self) -> tuple[State, ...]:
         """One state a series, about 20 kB each at 5 minutes."""
         head = asdict(self.form) | {"today": self.today}
@@ -79,7 +93,7 @@ class Kept:
     def _payload(self, row: int, head: dict[str, object]) -> bytes:
         loads = {name: getattr(self, name)[row] for name in _LOADS}
         there = {name: np.flatnonzero(~np.isnan(array).reshape(len(array), -1).all(axis=1)) for name, array in loads.items()}
-        scale = max((float(np.nanmax(array[there[name]], initial=0.0)) for name, array in loads.items()), default=0.0) or 1.0
+        scale = self._scale(row)
         raw = [(array[there[name]] / scale).astype(_SHORT).tobytes() for name, array in loads.items()]
         raw += [getattr(self, name)[row].astype(_EXACT).tobytes() for name in _NUMBERS]
         text = json.dumps(
