@@ -71,7 +71,7 @@ def test_a_past_floor_is_explained_by_what_it_rested_on(approved: Desk, floor: C
     for text in ("07:30", "17:10"):
         approved.done("apply", at=clock(text))
     explained = approved.done("explain", "chat", at=clock("07:45"))
-    for part in ("profile expects P95 of rpm", "lead time 10 min", "a replica carries 100"):
+    for part in ("ensemble expects P95 of rpm", "lead time 10 min", "a replica carries 100"):
         assert part in explained.out
     (morning,) = approved.done("explain", "chat", "--json", at=clock("07:45")).json["floors"]
     assert morning["plan"]["id"] == PLAN
