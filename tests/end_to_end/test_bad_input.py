@@ -23,7 +23,7 @@ def csv_desk(tmp_path: Path, kube: KubeApi) -> Desk:
     """A fleet on a CSV file in mode observe, which would run."""
     desk = Desk(folder=tmp_path / "desk", env={"KUBE": kube.url})
     desk.folder.mkdir()
-    (desk.folder / "load.csv").write_text(trace_csv(days=5))
+    (desk.folder / "load.csv").write_text(trace_csv())
     desk.configure(on_csv(mode="observe"))
     return desk
 
