@@ -12,8 +12,9 @@ Up to a week of history all of four weeks is filled in, from two weeks on nothin
 
 How well a lender fits is asked of each measured half hour from the other days': the mean distance s that level and habit leave. Lenders
 weigh (s of a flat line / s)^k, k being half of the measured hours between 2 and 24: the odds of Laplace errors, were an hour in two news.
-Together they must beat a flat line by as many as were asked, plus three, since the best of many fits by chance; and the best must do as
-well as the mean of the young one's other days, better once these know all weekdays. Nobody may lend who is not a week older.
+Together they must beat a flat line by as many as were asked, plus three, since the best of many fits by chance. The best must leave no
+more than a third of what a flat line misses, or hardly more than the mean of the young one's other days, and once these know all weekdays
+clearly less. Nobody lends who is not a week older.
 
 Source: weights by likelihood, Raftery 1995 (Bayesian model selection in social research); the pooling of series for a cold start is that
 of hierarchical models, Gelman and Hill 2007. What it gains: docs/models.md.
@@ -41,8 +42,9 @@ _HABIT_PRIOR_DAYS = 1.0
 _POWERS, _BLEND_POWER = (2.0, 24.0), 8.0  # a blend hedges what no weekday tells of a weekend, so it is broader than the odds
 _MOST_LENDERS, _LEAST_RELATIVE = 6, 0.1
 _CHANCE = 3.0
-_OWN_DAY_AGES, _OWN_DAY_RATIOS = (5.0, 9.0), (1.15, 0.7)  # of the miss by other days; before a week these know no weekend
-_ONCE_AGES, _ONCE_RATIOS = (0.25, 1.0), (0.5, 0.3)  # of a flat line's miss, what other days would have left where there are none
+_LINE_AGES, _LINE_RATIOS = (0.25, 1.0, 4.0), (0.5, 0.35, 0.1)  # of a flat line's miss is near; with days habits make anybody near
+_OTHER_DAYS_RATIO = 1.5  # of the miss by other days too: a lender's own noise is half of what it misses
+_KNOWN_AGES, _KNOWN_RATIO = (5.0, 9.0), 0.7  # once all weekdays are known, a lender must do better than they
 _SIZE_FLOOR = 0.02  # logs that lie closer are as close as can be told
 _NAMED = 2
 
@@ -128,17 +130,21 @@ def _lenders(young: _Young, loads: Floats, older: NDArray[np.intp]) -> _Fit | No
     asked = _asked(young, loads, older, line)
     if hours < _LEAST_HOURS or not asked.rows.size:
         return None
-    once = float(np.interp(young.age_days, _ONCE_AGES, _ONCE_RATIOS))
-    other_days = _misses(young.halves[None], 0.0, once)[0]
-    most = max(np.interp(young.age_days, _OWN_DAY_AGES, _OWN_DAY_RATIOS) * other_days, _SIZE_FLOOR)
     better = line / np.maximum(asked.weights, _SIZE_FLOOR)
     power = float(np.clip(min(hours, count) / 2, *_POWERS))
-    if asked.weights.min() > most or (better**power).sum() < better.size + _CHANCE:
+    if asked.weights.min() > _near(young, line) or (better**power).sum() < better.size + _CHANCE:
         return None
     weights = better ** min(power, _BLEND_POWER)
     best = np.argsort(-weights, kind="stable")[:_MOST_LENDERS]
     best = best[weights[best] >= _LEAST_RELATIVE * weights[best[0]]]
     return _Fit(rows=asked.rows[best], ratios=asked.ratios[best], weights=weights[best] / weights[best].sum())
+
+
+def _near(young: _Young, line: float) -> float:
+    """How far a lender may miss."""
+    other_days = _misses(young.halves[None], 0.0, least_days=2)[0]
+    unknown = max(np.interp(young.age_days, _LINE_AGES, _LINE_RATIOS) * line, _OTHER_DAYS_RATIO * other_days)
+    return max(float(np.interp(young.age_days, _KNOWN_AGES, (unknown, _KNOWN_RATIO * other_days))), _SIZE_FLOOR)
 
 
 def _asked(young: _Young, loads: Floats, older: NDArray[np.intp], line: float) -> _Fit:
@@ -158,11 +164,11 @@ def _asked(young: _Young, loads: Floats, older: NDArray[np.intp], line: float) -
     return _Fit(rows=rows[near], ratios=ratios[near], weights=_misses(distances[near], _HABIT_PRIOR_DAYS))
 
 
-def _misses(distances: Floats, prior_days: float, once_ratio: float = 1.0) -> Floats:
+def _misses(distances: Floats, prior_days: float, least_days: int = 1) -> Floats:
     """The mean size of distances (series, days, slots) from their mean and from what other days had at that slot, (series,).
 
-    prior_days: without any habit, mixed into each slot's; infinite = there is no habit. A slot that was measured on one day alone
-    counts `once_ratio` of its size.
+    prior_days: without any habit, mixed into each slot's; infinite = there is no habit. Slots that were measured on fewer than `least_days`
+    do not count; 0 where none does.
     """
     known = ~np.isnan(distances)
     count = np.maximum(known.sum(axis=(1, 2)), 1)
@@ -170,7 +176,8 @@ def _misses(distances: Floats, prior_days: float, once_ratio: float = 1.0) -> Fl
     rest = np.where(known, distances - mean[:, None, None], 0.0)
     days = known.sum(axis=1, keepdims=True)
     habit = (rest.sum(axis=1, keepdims=True) - rest) / np.maximum(days - 1 + prior_days, 1.0)
-    misses: Floats = (np.abs(rest - habit) * known * np.where(days > 1, 1.0, once_ratio)).sum(axis=(1, 2)) / count
+    counted = known & (days >= least_days)
+    misses: Floats = (np.abs(rest - habit) * counted).sum(axis=(1, 2)) / np.maximum(counted.sum(axis=(1, 2)), 1)
     return misses
 
 
