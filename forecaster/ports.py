@@ -150,17 +150,28 @@ class Store(Protocol):
         last: only so many, the newest. span: each as `Plan.within` it. Both cost as much less as they leave out.
         """
 
+    def plans_of(
+        self, pools: Sequence[tuple[str, str]], window: Window, *, span: Window | None = None
+    ) -> dict[tuple[str, str], tuple[Plan, ...]]:
+        """The same for many (workload, pool) at once; those without a plan are left out."""
+
     def append_records(self, records: Sequence[CycleRecord]) -> None:
         """Keep cycle records, all or none."""
 
     def records(self, workload: str, window: Window) -> tuple[CycleRecord, ...]:
         """A workload's records in `window`, oldest first, led by the last one before it of each pool and target."""
 
+    def records_of(self, workloads: Sequence[str], window: Window) -> dict[str, tuple[CycleRecord, ...]]:
+        """The same for many workloads at once; those without a record are left out."""
+
     def append_ruling(self, ruling: Ruling) -> None:
         """Keep a person's word."""
 
     def rulings(self, workload: str, window: Window) -> tuple[Ruling, ...]:
         """The rulings given in `window`, oldest first."""
+
+    def rulings_of(self, workloads: Sequence[str], window: Window) -> dict[str, tuple[Ruling, ...]]:
+        """The same for many workloads at once; those without a ruling are left out."""
 
     def append_marks(self, workload: str, marks: Sequence[Mark]) -> None:
         """Keep what was said of spans of history, all or none; the same said again at one instant is the last word of that instant."""

@@ -1,7 +1,6 @@
 """The second half of the line: observe -> correct -> guard -> apply -> record; every 15 to 60 seconds, without any model."""
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -19,15 +18,14 @@ from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
 from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
-from forecaster.units import HOUR_S, MINUTE_S, floor_to
+from forecaster.units import MINUTE_S, floor_to
 from forecaster.workload import Mode, Policy
+from jobs.at_once import at_once
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
-from jobs.standing import rulings_of, standing
+from jobs.memory import NEWS_S, Memory, remembered
+from jobs.standing import standing
 
-NEWS_S = 1 * HOUR_S
-"""A record that says nothing new is kept this often, as a sign of life."""
-_NEXT = timedelta(microseconds=1)  # no instant lies between two of these
 log = structlog.get_logger()
 
 
@@ -71,21 +69,19 @@ class Turn:
 
 def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     """Decide and write every target's floor, several workloads at once; a broken one stops no other. Raises StoreError."""
-    with ThreadPoolExecutor(max_workers=fleet.workers) as pool:
-        cycles = tuple(pool.map(partial(_guarded, fleet, now=now), fleet.members))
+    cycles = at_once(partial(_guarded, fleet, now=now), remembered(fleet.store, fleet.members, now), fleet.workers)
     fleet.store.append_records([record for cycle in cycles for record in cycle.news])
     return cycles
 
 
-def apply_member(fleet: Fleet, member: Member, now: datetime) -> Cycle:
+def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) -> Cycle:
     """One workload, from live load to written floors: one look at the load, one plan a pool, one decision a target."""
     workload, policy = member.workload, member.workload.policy
     observation, failures = observe(member, now)
-    rulings = rulings_of(fleet.store, workload.name, now)
-    before = records_before(fleet, member, now)
+    rulings, before = memory.rulings, memory.records
     bases, turns = [], []
     for pool in workload.pools:
-        in_force, plans = standing(fleet.store, workload, pool.name, rulings, now, ahead_s=pool.lead_time.plan_s)
+        in_force, plans = standing(fleet.store, workload, pool.name, rulings, now, near=memory.plans[pool.name], span=memory.span)
         followed = _followed(in_force, plans)
         correction = correct(in_force.plan, look(observation, followed, pool, policy), policy)
         bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))
@@ -181,12 +177,6 @@ def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
     return Observation(at=now, live=live, conditions=conditions), list(unfetched(errors, "could not be fetched live"))
 
 
-def records_before(fleet: Fleet, member: Member, now: datetime) -> tuple[CycleRecord, ...]:
-    """What was recorded of a workload's targets as far back as a decision looks and up to `now`, led by the last one before of each."""
-    back_s = max(NEWS_S, member.workload.policy.hold_s)
-    return fleet.store.records(member.workload.name, Window(start=now - timedelta(seconds=back_s), end=now + _NEXT))
-
-
 def recent_decisions(before: tuple[CycleRecord, ...], policy: Policy, pool: str, target: str, now: datetime) -> tuple[Decision, ...]:
     """The decisions for one target in force over the hold span, in the present mode, oldest first; those at `now` itself do not count."""
     since = now - timedelta(seconds=max(policy.hold_s, 1.0))
@@ -195,9 +185,10 @@ def recent_decisions(before: tuple[CycleRecord, ...], policy: Policy, pool: str,
     return tuple(r.decision for r in of_target[max(older - 1, 0) :] if r.mode is policy.mode)
 
 
-def _guarded(fleet: Fleet, member: Member, now: datetime) -> Cycle:
+def _guarded(fleet: Fleet, each: tuple[Member, Memory], now: datetime) -> Cycle:
+    member, memory = each
     try:
-        return apply_member(fleet, member, now)
+        return apply_member(fleet, member, memory, now)
     except StoreError:
         raise
     except Exception as error:  # the wall between workloads: whatever breaks one must not stop the others

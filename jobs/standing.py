@@ -17,15 +17,17 @@ FAR_S = 14 * DAY_S
 """The longest horizon that a plan can have."""
 INHERITED_BY = "forecaster"
 """The author of approvals that were inherited."""
-_TICK, _NEXT = timedelta(seconds=1), timedelta(microseconds=1)  # plans are named by the second; no instant lies between two of these
-_EVER = from_epoch_s(0)
+NEXT = timedelta(microseconds=1)
+"""No instant lies between two of these: a window that ends so far after one holds it."""
+EVER = from_epoch_s(0)
+_TICK = timedelta(seconds=1)  # plans are named by the second
 
 
 def plans_near(
     store: Store, workload: str, pool: str, now: datetime, span_s: float = NEAR_S, *, last: int | None = None, span: Window | None = None
 ) -> tuple[Plan, ...]:
     """The plans issued over the last `span_s` up to and including `now`, oldest first. last, span: as `Store.plans` has them."""
-    return store.plans(workload, pool, Window(start=now - timedelta(seconds=span_s), end=now + _NEXT), last=last, span=span)
+    return store.plans(workload, pool, Window(start=now - timedelta(seconds=span_s), end=now + NEXT), last=last, span=span)
 
 
 def plans_named(store: Store, workload: str, pool: str, plan_id: str) -> tuple[Plan, ...]:
@@ -38,22 +40,28 @@ def plans_named(store: Store, workload: str, pool: str, plan_id: str) -> tuple[P
 
 def rulings_of(store: Store, workload: str, now: datetime) -> tuple[Ruling, ...]:
     """Every person's word on a workload up to and including `now`, oldest first: a pause has no end until it is taken back."""
-    return store.rulings(workload, Window(start=_EVER, end=now + _NEXT))
+    return store.rulings(workload, Window(start=EVER, end=now + NEXT))
 
 
 def standing(
-    store: Store, workload: Workload, pool: str, rulings: tuple[Ruling, ...], now: datetime, *, ahead_s: float | None = None
+    store: Store,
+    workload: Workload,
+    pool: str,
+    rulings: tuple[Ruling, ...],
+    now: datetime,
+    *,
+    near: tuple[Plan, ...] | None = None,
+    span: Window | None = None,
 ) -> tuple[InForce, tuple[Plan, ...]]:
     """The plan in force for a pool, and the plans of the last hours that correction compares with, oldest first.
 
-    ahead_s: only the floors from `now` to so far ahead are asked for, None = all.
+    near: the plans of the last NEAR_S where they were read already. span: the floors that are asked for, None = all.
 
     Plans of the last hours are read at every tick. Older ones only while none of these may be followed: an approved one by its id,
     and in other modes than review those of two expiries, since a plan older than one is stale and one older than two forgotten.
     """
     policy = workload.policy
-    span = None if ahead_s is None else Window(start=now, end=now + timedelta(seconds=ahead_s) + _NEXT)
-    near = plans_near(store, workload.name, pool, now, span=span)
+    near = plans_near(store, workload.name, pool, now, span=span) if near is None else near
     found = in_force(near, (), rulings, policy, now)
     if found.state is PlanState.FRESH:
         return found, near

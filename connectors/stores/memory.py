@@ -135,6 +135,13 @@ class MemoryStore:
         newest = found if last is None else found[max(len(found) - last, 0) :]
         return tuple(newest if span is None else (plan.within(span) for plan in newest))
 
+    def plans_of(
+        self, pools: Sequence[tuple[str, str]], window: Window, *, span: Window | None = None
+    ) -> dict[tuple[str, str], tuple[Plan, ...]]:
+        """The plans of many pools, as the port says."""
+        found = {key: self.plans(*key, window, span=span) for key in pools}
+        return {key: plans for key, plans in found.items() if plans}
+
     def append_records(self, records: Sequence[CycleRecord]) -> None:
         """Keep cycle records, as the port says."""
         batch = list(records)
@@ -150,6 +157,11 @@ class MemoryStore:
             found = [record for line in lines for record in (*line.before(window.start), *line.within(window))]
         return tuple(sorted(found, key=attrgetter("at", "decision.pool", "decision.target")))
 
+    def records_of(self, workloads: Sequence[str], window: Window) -> dict[str, tuple[CycleRecord, ...]]:
+        """The records of many workloads, as the port says."""
+        found = {workload: self.records(workload, window) for workload in workloads}
+        return {workload: records for workload, records in found.items() if records}
+
     def append_ruling(self, ruling: Ruling) -> None:
         """Keep a person's word; said again at the same instant, it is the last word of that instant."""
         key = (ruling.at, ruling.kind, ruling.author, ruling.plan_id)
@@ -163,6 +175,11 @@ class MemoryStore:
         with self._lock:
             said = [ruling for ruling in self._rulings[workload].values() if ruling.at in window]
         return tuple(sorted(said, key=attrgetter("at")))
+
+    def rulings_of(self, workloads: Sequence[str], window: Window) -> dict[str, tuple[Ruling, ...]]:
+        """The rulings on many workloads, as the port says."""
+        found = {workload: self.rulings(workload, window) for workload in workloads}
+        return {workload: rulings for workload, rulings in found.items() if rulings}
 
     def append_marks(self, workload: str, marks: Sequence[Mark]) -> None:
         """Keep marks, as the port says."""

@@ -1,11 +1,11 @@
 """The store on SQLite and PostgreSQL: rows found by key, values as compact bytes (`codec`)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
-from sqlalchemy import Connection, Table, delete, select
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Connection, Select, delete, select
 
 from connectors.stores.codec import decode, encode
 from connectors.stores.days import Day, days_of, joined, merged, other_step, split
@@ -21,11 +21,15 @@ from connectors.stores.statements import (
     HISTORY_STEPS,
     LAST_PLANS_WITHIN,
     MARKS_TOUCHING,
+    PLANS_OF,
     PLANS_WITHIN,
+    RECORDS_OF,
     RECORDS_WITHIN,
+    RULINGS_OF,
     RULINGS_WITHIN,
 )
 from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, STATES, TARGETS
+from connectors.stores.upsert import Row, insert_into, upsert
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import StoreError
 from forecaster.events import EventEntry
@@ -36,7 +40,8 @@ from forecaster.plan import Plan
 from forecaster.series import Series, Signal, Window
 from forecaster.units import DAY_S, epoch_s
 
-Row: TypeAlias = dict[str, Any]
+Key = TypeVar("Key")
+Value = TypeVar("Value")
 TargetKey: TypeAlias = tuple[str, str, str]
 """Workload, pool, target."""
 
@@ -92,7 +97,7 @@ class SqlStore:
             for workload, forecast in forecasts
         ]
         with writing(self._engine) as connection:
-            _upsert(connection, FORECASTS, rows)
+            upsert(connection, FORECASTS, rows)
 
     def forecasts(self, workload: str, signal: Signal, window: Window) -> tuple[Forecast, ...]:
         """The forecasts issued in `window`, oldest first."""
@@ -105,7 +110,7 @@ class SqlStore:
         """Keep model states, as the port says."""
         rows = [{"key": key, "model": s.model, "version": s.version, "payload": s.payload} for key, s in states.items()]
         with writing(self._engine) as connection:
-            _upsert(connection, STATES, rows)
+            upsert(connection, STATES, rows)
 
     def states(self, keys: Sequence[str]) -> dict[str, State]:
         """The latest model state under each key that has one."""
@@ -123,7 +128,7 @@ class SqlStore:
             for plan in plans
         ]
         with writing(self._engine) as connection:
-            _upsert(connection, PLANS, rows)
+            upsert(connection, PLANS, rows)
 
     def plans(self, workload: str, pool: str, window: Window, *, last: int | None = None, span: Window | None = None) -> tuple[Plan, ...]:
         """The plans issued in `window`, as the port says."""
@@ -132,18 +137,30 @@ class SqlStore:
             payloads = connection.scalars(PLANS_WITHIN if last is None else LAST_PLANS_WITHIN, of).all()
         return tuple(plan_of(payload, span) for payload in reversed(payloads))
 
+    def plans_of(
+        self, pools: Sequence[tuple[str, str]], window: Window, *, span: Window | None = None
+    ) -> dict[tuple[str, str], tuple[Plan, ...]]:
+        """The plans of many pools, as the port says."""
+        rows = self._rows(PLANS_OF, "pools", pools, window)
+        return _grouped(((workload, pool), plan_of(payload, span)) for workload, pool, payload in rows)
+
     def append_records(self, records: Sequence[CycleRecord]) -> None:
         """Keep cycle records, as the port says."""
         batch = [((r.decision.workload, r.decision.pool, r.decision.target), microseconds(r.at), encode(r)) for r in records]
         with writing(self._engine) as connection:
             ids = _target_ids(connection, {key for key, _, _ in batch})
-            _upsert(connection, RECORDS, [{"target_id": ids[key], "at_us": at_us, "payload": payload} for key, at_us, payload in batch])
+            upsert(connection, RECORDS, [{"target_id": ids[key], "at_us": at_us, "payload": payload} for key, at_us, payload in batch])
 
     def records(self, workload: str, window: Window) -> tuple[CycleRecord, ...]:
         """A workload's records, as the port says."""
         with reading(self._engine) as connection:
             payloads = connection.scalars(RECORDS_WITHIN, {"workload": workload} | _within(window)).all()
         return tuple(decode(CycleRecord, payload) for payload in payloads)
+
+    def records_of(self, workloads: Sequence[str], window: Window) -> dict[str, tuple[CycleRecord, ...]]:
+        """The records of many workloads, as the port says."""
+        rows = self._rows(RECORDS_OF, "workloads", workloads, window)
+        return _grouped((workload, decode(CycleRecord, payload)) for workload, payload in rows)
 
     def append_ruling(self, ruling: Ruling) -> None:
         """Keep a person's word; said again at the same instant, it is the last word of that instant."""
@@ -164,6 +181,11 @@ class SqlStore:
         with reading(self._engine) as connection:
             payloads = connection.scalars(RULINGS_WITHIN, {"workload": workload} | _within(window)).all()
         return tuple(decode(Ruling, payload) for payload in payloads)
+
+    def rulings_of(self, workloads: Sequence[str], window: Window) -> dict[str, tuple[Ruling, ...]]:
+        """The rulings on many workloads, as the port says."""
+        rows = self._rows(RULINGS_OF, "workloads", workloads, window)
+        return _grouped((workload, decode(Ruling, payload)) for workload, payload in rows)
 
     def append_marks(self, workload: str, marks: Sequence[Mark]) -> None:
         """Keep marks, as the port says."""
@@ -215,9 +237,24 @@ class SqlStore:
         )
         return prune(self._engine, cuts)
 
+    def _rows(self, statement: Select[Any], name: str, keys: Sequence[Any], window: Window) -> Iterator[Any]:
+        """The rows of a statement for a list of keys, some hundred at a time."""
+        for first in range(0, len(keys), _KEYS_A_QUERY):
+            with reading(self._engine) as connection:
+                rows = connection.execute(statement, {name: list(keys[first : first + _KEYS_A_QUERY])} | _within(window)).all()
+            yield from rows
+
     def close(self) -> None:
         """Let go of connections."""
         self._engine.dispose()
+
+
+def _grouped(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, tuple[Value, ...]]:
+    """The values of each key, in the order in which they come."""
+    found: dict[Key, list[Value]] = defaultdict(list)
+    for key, value in pairs:
+        found[key].append(value)
+    return {key: tuple(values) for key, values in found.items()}
 
 
 def _within(window: Window) -> Row:
@@ -247,7 +284,7 @@ def _append_days(connection: Connection, key: Row, days: Mapping[int, Day]) -> N
     alone(connection, f"history/{key['workload']}/{key['signal']}")
     kept = _days(connection, key, range(min(days), max(days) + 1))
     whole = {number: merged(kept[number], day) if number in kept else day for number, day in days.items()}
-    _upsert(connection, HISTORY, [key | {"day": number, "payload": encode(day)} for number, day in whole.items()])
+    upsert(connection, HISTORY, [key | {"day": number, "payload": encode(day)} for number, day in whole.items()])
 
 
 def _refuse_other_step(connection: Connection, workload: str, signal: Signal, step_s: int) -> None:
@@ -262,7 +299,7 @@ def _target_ids(connection: Connection, keys: set[TargetKey]) -> dict[TargetKey,
     missing = sorted(keys - known.keys())
     if missing:
         rows = [{"workload": workload, "pool": pool, "target": target} for workload, pool, target in missing]
-        connection.execute(_insert(connection, TARGETS).on_conflict_do_nothing(), rows)
+        connection.execute(insert_into(connection, TARGETS).on_conflict_do_nothing(), rows)
         known = _known_targets(connection, keys)
     return known
 
@@ -271,21 +308,3 @@ def _known_targets(connection: Connection, keys: Iterable[TargetKey]) -> dict[Ta
     workloads = {workload for workload, _, _ in keys}
     rows = connection.execute(select(TARGETS).where(TARGETS.c.workload.in_(workloads)))
     return {(row.workload, row.pool, row.target): row.id for row in rows}
-
-
-def _upsert(connection: Connection, table: Table, rows: Iterable[Row]) -> None:
-    """Write rows over those of the same key; the last of one key wins.
-
-    In the order of their keys, so that two processes that write the same rows at once wait for each other instead of deadlocking.
-    """
-    names = [column.name for column in table.primary_key]
-    by_key = {tuple(row[name] for name in names): row for row in rows}
-    if by_key:
-        insert = _insert(connection, table)
-        rest: Row = {column.name: insert.excluded[column.name] for column in table.columns if not column.primary_key}
-        connection.execute(insert.on_conflict_do_update(index_elements=names, set_=rest), [by_key[key] for key in sorted(by_key)])
-
-
-def _insert(connection: Connection, table: Table) -> sqlite.Insert | postgresql.Insert:
-    """ON CONFLICT is no standard: each of the two says it in its own words, alike."""
-    return sqlite.insert(table) if connection.dialect.name == "sqlite" else postgresql.insert(table)

@@ -5,7 +5,7 @@ Parameters: workload, signal, pool, step_s, last; start_us and end_us of a windo
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Integer, Select, Text, bindparam, func, select
+from sqlalchemy import BigInteger, Column, Integer, Select, Text, bindparam, func, select, tuple_
 
 from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, TARGETS
 
@@ -13,22 +13,28 @@ _WORKLOAD, _SIGNAL, _POOL = (bindparam(name, type_=Text) for name in ("workload"
 _START_US, _END_US = bindparam("start_us", type_=BigInteger), bindparam("end_us", type_=BigInteger)
 
 
-def _plans() -> Select[Any]:
-    within = (PLANS.c.issued_us >= _START_US, PLANS.c.issued_us < _END_US)
-    return select(PLANS.c.payload).where(PLANS.c.workload == _WORKLOAD, PLANS.c.pool == _POOL, *within).order_by(PLANS.c.issued_us.desc())
+_WORKLOADS = bindparam("workloads", expanding=True, type_=Text)
 
 
-def _records() -> Select[Any]:
+def _records(*columns: Column[Any]) -> Select[Any]:
     """Led by the last one before the window of each target: one step in the index, however long ago it was."""
     earlier = RECORDS.alias()
     before = select(func.max(earlier.c.at_us)).where(earlier.c.target_id == TARGETS.c.id, earlier.c.at_us < _START_US).scalar_subquery()
     return (
-        select(RECORDS.c.payload)
-        .join(TARGETS)
-        .where(TARGETS.c.workload == _WORKLOAD)
+        select(*columns)
+        .join_from(RECORDS, TARGETS)
         .where(RECORDS.c.at_us >= func.coalesce(before, _START_US), RECORDS.c.at_us < _END_US)
         .order_by(RECORDS.c.at_us, TARGETS.c.pool, TARGETS.c.target)
     )
+
+
+def _plans(*columns: Column[Any]) -> Select[Any]:
+    return select(*columns).where(PLANS.c.issued_us >= _START_US, PLANS.c.issued_us < _END_US)
+
+
+def _rulings(*columns: Column[Any]) -> Select[Any]:
+    within = (RULINGS.c.at_us >= _START_US, RULINGS.c.at_us < _END_US)
+    return select(*columns).where(*within).order_by(RULINGS.c.at_us, RULINGS.c.id)
 
 
 HISTORY_DAYS = select(HISTORY.c.day, HISTORY.c.payload).where(
@@ -47,15 +53,18 @@ FORECASTS_WITHIN = (
     .where(FORECASTS.c.issued_us >= _START_US, FORECASTS.c.issued_us < _END_US)
     .order_by(FORECASTS.c.issued_us)
 )
-PLANS_WITHIN = _plans()
+PLANS_WITHIN = _plans(PLANS.c.payload).where(PLANS.c.workload == _WORKLOAD, PLANS.c.pool == _POOL).order_by(PLANS.c.issued_us.desc())
 """The newest first."""
-LAST_PLANS_WITHIN = _plans().limit(bindparam("last", type_=Integer))
-RECORDS_WITHIN = _records()
-RULINGS_WITHIN = (
-    select(RULINGS.c.payload)
-    .where(RULINGS.c.workload == _WORKLOAD, RULINGS.c.at_us >= _START_US, RULINGS.c.at_us < _END_US)
-    .order_by(RULINGS.c.at_us, RULINGS.c.id)
+LAST_PLANS_WITHIN = PLANS_WITHIN.limit(bindparam("last", type_=Integer))
+PLANS_OF = (
+    _plans(PLANS.c.workload, PLANS.c.pool, PLANS.c.payload)
+    .where(tuple_(PLANS.c.workload, PLANS.c.pool).in_(bindparam("pools", expanding=True)))
+    .order_by(PLANS.c.issued_us)
 )
+RECORDS_WITHIN = _records(RECORDS.c.payload).where(TARGETS.c.workload == _WORKLOAD)
+RECORDS_OF = _records(TARGETS.c.workload, RECORDS.c.payload).where(TARGETS.c.workload.in_(_WORKLOADS))
+RULINGS_WITHIN = _rulings(RULINGS.c.payload).where(RULINGS.c.workload == _WORKLOAD)
+RULINGS_OF = _rulings(RULINGS.c.workload, RULINGS.c.payload).where(RULINGS.c.workload.in_(_WORKLOADS))
 MARKS_TOUCHING = (
     select(MARKS.c.payload)
     .where(MARKS.c.workload == _WORKLOAD, MARKS.c.signal == _SIGNAL)

@@ -205,6 +205,24 @@ def test_only_the_floors_within_a_span_are_read_or_the_nearest(any_store: Store,
     assert same(read, replace(plan(), floors=tuple(pieces[i] for i in floors)))
 
 
+def test_what_many_have_is_read_at_once_and_who_has_nothing_is_left_out(any_store: Store) -> None:
+    """At once or one by one, the same is read."""
+    names = ("chat", "embed", "idle")
+    any_store.append_plans([plan(after(s), workload=name) for name in names[:2] for s in (0, 300, 9_000)])
+    any_store.append_records([record(after(s), workload=name, target=target) for name in names[:2] for target in "ab" for s in (-900, 300)])
+    for said in (ruling(after(0)), ruling(after(600)), ruling(after(9), workload="embed"), ruling(after(-9), workload="embed")):
+        any_store.append_ruling(said)
+    window, part, pools = span(0, 601), span(0, 60), [(name, "h100") for name in names]
+    plans = {pool: any_store.plans(*pool, window, span=part) for pool in pools[:2]}
+    assert {pool: len(found) for pool, found in plans.items()} == dict.fromkeys(pools[:2], 2)
+    read = any_store.plans_of(pools, window, span=part)
+    assert read.keys() == plans.keys()
+    assert all(same(read[pool], plans[pool]) for pool in pools[:2])
+    assert any_store.records_of(names, window) == {name: any_store.records(name, window) for name in names[:2]}
+    assert any_store.rulings_of(names, window) == {name: any_store.rulings(name, window) for name in names[:2]}
+    assert (any_store.plans_of([], window), any_store.records_of([], window), any_store.rulings_of([], window)) == ({}, {}, {})
+
+
 def test_a_batch_of_plans_that_breaks_half_way_leaves_nothing(any_store: Store) -> None:
     with pytest.raises(Interrupted):
         any_store.append_plans(Broken(plan()))
