@@ -159,7 +159,7 @@ def test_some_of_a_chunk_borrow_from_all_of_it() -> None:
 # what comes of it
 
 
-def test_a_service_that_is_three_days_old_knows_its_first_weekend_and_says_from_whom() -> None:
+def test_k12_a_service_that_is_three_days_old_knows_its_first_weekend_and_says_from_whom() -> None:
     load = usual(4, seed=9, end=MONDAY)
     known = load[:-48]
     old = {f"chat-{zone}": usual(i + 1, seed=i)[:-48] for i, zone in enumerate(("eu", "us", "in", "br"))}
@@ -176,7 +176,7 @@ def test_a_service_that_is_three_days_old_knows_its_first_weekend_and_says_from_
 
 
 @pytest.mark.parametrize("hour", [0, 9])
-def test_a_few_hours_are_enough_where_somebody_lends_and_the_margin_is_wide(hour: int) -> None:
+def test_l17_a_few_hours_are_enough_where_somebody_lends_and_the_margin_is_wide(hour: int) -> None:
     end = MONDAY - DAY + hour * HOUR  # a Sunday
     cut = -24 + hour
     load = usual(5, seed=9)
