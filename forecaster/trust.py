@@ -29,6 +29,7 @@ _RETURN_MARGIN = 0.1
 """A forecast that was distrusted is trusted again this far above the gate, so that a score near it does not flap."""
 _NEGLIGIBLE_RATIO = 0.01
 """A loss below this share of the median load is no reason for distrust, whatever the naive one's: constant load is easy to both."""
+_NO_DRIFT_RATIO = 0.005  # less would read as +0% or -0%
 _NO_CYCLE, _CYCLE_AGAIN = 0.1, 0.2
 """A cycle that takes away less of the level's error than this is none; one that was none must take away twice that to be one."""
 _WIDE_RATIO, _WIDE_STILL_RATIO = 2.0, 1.6
@@ -153,13 +154,14 @@ def _unjudged(signal: Signal) -> Trust:
 def _judged(signal: Signal, record: TrackRecord, load: float) -> Trust:
     """Score and parts of a record, trusted; load: the mean of the median forecast."""
     ratio = record.pinball / record.naive_pinball if record.naive_pinball > 0 else math.inf if record.pinball > 0 else 1.0
-    skill = 1.0 if record.pinball <= _NEGLIGIBLE_RATIO * load else min(1.0, max(0.0, 1.5 - ratio))
+    negligible = record.pinball <= _NEGLIGIBLE_RATIO * load
+    skill = 1.0 if negligible else min(1.0, max(0.0, 1.5 - ratio))
     coverage = record.coverage if math.isfinite(record.coverage) else None
     drift = record.drift_log if math.isfinite(record.drift_log) else None
     score = skill * (1.0 if coverage is None else _between(coverage, *_COVERED)) * (1.0 if drift is None else _steady(drift))
-    parts = [f"loss {ratio:.2f} x that of the same time earlier" if math.isfinite(ratio) else "a loss where the same time earlier had none"]
+    parts = [_loss_words(ratio, negligible=negligible)]
     parts += [f"P95 covered {coverage:.0%}"] if coverage is not None else []
-    parts += [f"load {math.expm1(drift):+.0%} off the median lately"] if drift is not None else []
+    parts += [_drift_words(drift)] if drift is not None else []
     return Trust(
         signal=signal,
         verdict=Verdict.TRUSTED,
@@ -169,6 +171,17 @@ def _judged(signal: Signal, record: TrackRecord, load: float) -> Trust:
         drift_log=drift,
         sentence=f"{signal}: trust {score:.2f} after {record.days} scored day{'s' * (record.days != 1)}: {', '.join(parts)}",
     )
+
+
+def _loss_words(ratio: float, *, negligible: bool) -> str:
+    if math.isfinite(ratio):
+        return f"loss {ratio:.2f} x that of the same time earlier"
+    return f"a loss under {_NEGLIGIBLE_RATIO:.0%} of the load" if negligible else "a loss where the same time earlier had none"
+
+
+def _drift_words(drift_log: float) -> str:
+    off = math.expm1(drift_log)
+    return f"load {off:+.0%} off the median lately" if abs(off) >= _NO_DRIFT_RATIO else "no drift lately"
 
 
 def _between(value: float, low: float, high: float) -> float:

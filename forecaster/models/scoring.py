@@ -9,6 +9,7 @@ from forecaster.series import Floats
 _WEEK = 7
 _NAIVE_DAYS = 14
 _SLOTS = 48  # so many slots a day say how wide the errors are
+_LAST_DIGIT = 1 + 1e-6  # logarithms and single precision take off so much: a constant load is not above its own quantiles
 
 
 def member_losses(members: Floats, actual: Floats) -> Floats:
@@ -35,10 +36,10 @@ def pinball(quantiles: Floats, actual: Floats, levels: Floats) -> Floats:
 
 
 def covered(quantiles: Floats, actual: Floats) -> Floats:
-    """The share of measured slots at or below each level, (series, levels); NaN where none was."""
+    """The share of measured slots at or below each level, (series, levels); NaN where none was. A last digit is no load above."""
     known = ~np.isnan(actual)
     count = known.sum(axis=1)
-    below = ((actual[:, None] <= quantiles) & known[:, None]).sum(axis=2)
+    below = ((actual[:, None] <= quantiles * _LAST_DIGIT) & known[:, None]).sum(axis=2)
     share: Floats = np.where(count[:, None] > 0, below / np.maximum(count, 1)[:, None], np.nan)
     return share
 

@@ -27,6 +27,11 @@ def test_an_actual_that_equals_the_quantile_is_covered() -> None:
     assert COVERAGE(ACTUAL, FORECAST) == pytest.approx(2 / 3)
 
 
+def test_a_last_digit_is_no_load_above_the_quantile() -> None:
+    assert COVERAGE(np.array([100.0]), np.array([100.0 - 1e-5])) == 1
+    assert COVERAGE(np.array([100.0]), np.array([99.9])) == 0
+
+
 def test_bias_has_a_sign_and_overshoot_forgives_what_was_too_low() -> None:
     low = np.array([80.0, 50.0, 0.0, 10.0])
     assert BIAS(ACTUAL, low) == pytest.approx(-20 / 160)

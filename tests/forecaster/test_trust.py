@@ -68,6 +68,10 @@ def test_a_median_that_is_left_behind_costs_trust_on_either_side(ratio: float, p
     assert judged(pinball=5.0, drift_log=float(np.log(ratio))).score == pytest.approx(part)
 
 
+def test_a_drift_that_rounds_to_nothing_is_none() -> None:
+    assert judged(drift_log=-0.001).sentence.endswith("no drift lately")
+
+
 def test_below_the_gate_plans_rest_on_the_naive_forecast_and_a_person_hears_of_it() -> None:
     found = judged(pinball=12.0)
     assert found.verdict is Verdict.NAIVE
@@ -112,6 +116,7 @@ def test_a_record_of_numbers_that_are_none_says_nothing() -> None:
 def test_a_loss_of_next_to_nothing_is_no_reason_for_distrust() -> None:
     constant = judged(pinball=0.001, naive_pinball=0.0)
     assert (constant.verdict, constant.score) == (Verdict.TRUSTED, 1.0)
+    assert "a loss under 1% of the load" in constant.sentence
     lost = judged(pinball=30.0, naive_pinball=0.0)
     assert (lost.verdict, lost.pinball_ratio) == (Verdict.NAIVE, None)
     assert "a loss where the same time earlier had none" in lost.sentence

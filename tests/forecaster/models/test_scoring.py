@@ -42,6 +42,11 @@ def test_coverage_is_the_share_of_measured_slots_at_or_below() -> None:
     assert covered(quantiles, np.array([[5.0, 10.0, 15.0, NAN]])).tolist() == [[2 / 3, 1]]
 
 
+def test_a_constant_load_is_at_its_quantiles_whatever_the_last_digit_says() -> None:
+    assert covered(np.full((1, 1, 4), np.nextafter(np.float32(100), np.float32(0))), np.full((1, 4), 100.0)).tolist() == [[1.0]]
+    assert covered(np.full((1, 1, 4), 99.9), np.full((1, 4), 100.0)).tolist() == [[0.0]]
+
+
 def test_drift_is_the_mean_log_error_and_has_its_sign() -> None:
     assert drift(np.full((1, 2), 10.0), np.array([[20.0, 10.0]]), NO_OFFSET)[0] == pytest.approx(np.log(2) / 2)
     assert drift(np.full((1, 1), 10.0), np.array([[5.0]]), NO_OFFSET)[0] == pytest.approx(-np.log(2))
