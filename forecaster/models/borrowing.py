@@ -10,11 +10,14 @@ is the one to expect from the distances between the two on measured days; the ha
 counting n / (n + 1). So the daily shape becomes the young one's own as it is seen, and what weekdays and weekends do stays the lenders'.
 Up to a week of history all of four weeks is filled in, from two weeks on nothing.
 
+Who may lend is a week older, was measured meanwhile, and is near: closer to the young one's day than a flat line is, with each day's level
+taken out; off by a small part of what a flat line is off by, less the more days are known, or by hardly more than the young one's other
+days are; and with at most half of the distances between its days' levels left, where these differ by more than chance, as over a weekend.
+
 How well a lender fits is asked of each measured half hour from the other days': the mean distance s that level and habit leave. Lenders
 weigh (s of a flat line / s)^k, k being half of the measured hours between 2 and 24: the odds of Laplace errors, were an hour in two news.
-Together they must beat a flat line by as many as were asked, plus three, since the best of many fits by chance. The best must leave no
-more than a third of what a flat line misses, or hardly more than the mean of the young one's other days, and once these know all weekdays
-clearly less. Nobody lends who is not a week older.
+Together they must beat a flat line by as many as are near, plus three, since the best of many fits by chance; in the blend k is 8 at most,
+since what no weekday tells of a weekend is better asked of several.
 
 Source: weights by likelihood, Raftery 1995 (Bayesian model selection in social research); the pooling of series for a cold start is that
 of hierarchical models, Gelman and Hill 2007. What it gains: docs/models.md.
@@ -42,9 +45,12 @@ _HABIT_PRIOR_DAYS = 1.0
 _POWERS, _BLEND_POWER = (2.0, 24.0), 8.0  # a blend hedges what no weekday tells of a weekend, so it is broader than the odds
 _MOST_LENDERS, _LEAST_RELATIVE = 6, 0.1
 _CHANCE = 3.0
-_LINE_AGES, _LINE_RATIOS = (0.25, 1.0, 4.0), (0.5, 0.35, 0.1)  # of a flat line's miss is near; with days habits make anybody near
-_OTHER_DAYS_RATIO = 1.5  # of the miss by other days too: a lender's own noise is half of what it misses
-_KNOWN_AGES, _KNOWN_RATIO = (5.0, 9.0), 0.7  # once all weekdays are known, a lender must do better than they
+_LINE_AGES, _LINE_RATIOS = (
+    (0.25, 1.0, 2.0, 4.0),
+    (0.5, 0.3, 0.15, 0.08),
+)  # of a flat line's miss is near; with days habits make anybody near
+_OTHER_DAYS_RATIO = 1.3  # of the miss by other days too: a lender's own noise is half of what it misses
+_LEVEL_RATIO, _LEVEL_FLOOR = 0.5, 0.12  # of the distance of days from their mean level, and what a level wanders for no reason
 _SIZE_FLOOR = 0.02  # logs that lie closer are as close as can be told
 _NAMED = 2
 
@@ -101,7 +107,7 @@ def borrowed(past: Past, rows: NDArray[np.intp] | None = None) -> Borrowed:
     young = [i for i, row in enumerate(at) if 0 < ages[row] < _OLD_DAYS and ages[row] + _OLDER_DAYS <= ages.max()]
     if not young:
         return Borrowed(past=wanted)
-    halves = coarse(past.logs[:, :_FIT_DAYS], coarse_slots(past.clock.per_day))
+    halves = coarse(past.by_midnight(_FIT_DAYS)[0], coarse_slots(past.clock.per_day))
     loads = np.maximum(np.exp(halves) - past.offset[:, None, None], 0.0)
     logs, lenders = wanted.logs.copy(), {}
     for i in young:
@@ -126,13 +132,13 @@ def _lenders(young: _Young, loads: Floats, older: NDArray[np.intp]) -> _Fit | No
     """Who lends to one series, None where nobody is similar. loads: of the chunk by half hours (series, days, slots)."""
     count = int(np.count_nonzero(~np.isnan(young.halves)))
     hours = count * DAY_S / HOUR_S / young.halves.shape[1]
-    line = max(_misses(young.halves[None], np.inf)[0], _SIZE_FLOOR)
-    asked = _asked(young, loads, older, line)
+    asked = _asked(young, loads, older)
     if hours < _LEAST_HOURS or not asked.rows.size:
         return None
+    line = max(_misses(young.halves[None], np.inf)[0], _SIZE_FLOOR)
     better = line / np.maximum(asked.weights, _SIZE_FLOOR)
     power = float(np.clip(min(hours, count) / 2, *_POWERS))
-    if asked.weights.min() > _near(young, line) or (better**power).sum() < better.size + _CHANCE:
+    if (better**power).sum() < better.size + _CHANCE:
         return None
     weights = better ** min(power, _BLEND_POWER)
     best = np.argsort(-weights, kind="stable")[:_MOST_LENDERS]
@@ -140,18 +146,8 @@ def _lenders(young: _Young, loads: Floats, older: NDArray[np.intp]) -> _Fit | No
     return _Fit(rows=asked.rows[best], ratios=asked.ratios[best], weights=weights[best] / weights[best].sum())
 
 
-def _near(young: _Young, line: float) -> float:
-    """How far a lender may miss."""
-    other_days = _misses(young.halves[None], 0.0, least_days=2)[0]
-    unknown = max(np.interp(young.age_days, _LINE_AGES, _LINE_RATIOS) * line, _OTHER_DAYS_RATIO * other_days)
-    return max(float(np.interp(young.age_days, _KNOWN_AGES, (unknown, _KNOWN_RATIO * other_days))), _SIZE_FLOOR)
-
-
-def _asked(young: _Young, loads: Floats, older: NDArray[np.intp], line: float) -> _Fit:
-    """The older series that were measured, and in use, while the young one was, and come closer to it than a flat line.
-
-    weights: by how much each misses it once habits are taken out; a series that was busy when this one slept has too much of those.
-    """
+def _asked(young: _Young, loads: Floats, older: NDArray[np.intp]) -> _Fit:
+    """The older series that are near and were measured, and in use, while the young one was; weights: by how much each misses it."""
     known = ~np.isnan(young.halves)
     there = known & ~np.isnan(loads[older])
     own = np.where(there, np.exp(young.halves) - young.offset, 0.0).sum(axis=(1, 2))
@@ -160,8 +156,21 @@ def _asked(young: _Young, loads: Floats, older: NDArray[np.intp], line: float) -
     usable = enough & (theirs > 0) & (own > 0)
     rows, ratios = older[usable], own[usable] / theirs[usable]
     distances = young.halves - np.log(loads[rows] + (young.offset / ratios)[:, None, None])
-    near = _misses(distances, np.inf) < line
+    near = _near(young, distances)
     return _Fit(rows=rows[near], ratios=ratios[near], weights=_misses(distances[near], _HABIT_PRIOR_DAYS))
+
+
+def _near(young: _Young, distances: Floats) -> NDArray[np.bool_]:
+    """Who has about the young one's day, and its days' levels where these differ. distances: from each (series, days, slots)."""
+    own = young.halves[None]
+    own_levels, levels = median_last(own), median_last(distances)
+    shape, shapes = own - own_levels[..., None], distances - levels[..., None]
+    line, other_days = _misses(shape, np.inf)[0], _misses(shape, 0.0, least_days=2)[0]
+    most = max(np.interp(young.age_days, _LINE_AGES, _LINE_RATIOS) * line, _OTHER_DAYS_RATIO * other_days, _SIZE_FLOOR)
+    apart = max(_LEVEL_RATIO * _misses(own_levels[..., None], np.inf)[0], _LEVEL_FLOOR)
+    by_level, by_shape = _misses(levels[..., None], np.inf) <= apart, _misses(shapes, _HABIT_PRIOR_DAYS) <= most
+    near: NDArray[np.bool_] = by_level & by_shape & (_misses(shapes, np.inf) < line)
+    return near
 
 
 def _misses(distances: Floats, prior_days: float, least_days: int = 1) -> Floats:
@@ -183,17 +192,18 @@ def _misses(distances: Floats, prior_days: float, least_days: int = 1) -> Floats
 
 def _filled(past: Past, young: _Young, fit: _Fit) -> Floats:
     """The logarithms of one series (days, slots) with borrowed ones before its first measured slot."""
-    own, per_day, parts = past.logs[young.row], past.clock.per_day, young.halves.shape[1]
+    own, per_day = past.logs[young.row], past.clock.per_day
     theirs = np.maximum(np.exp(past.logs[fit.rows]) - past.offset[fit.rows, None, None], 0.0)
     theirs = np.log(theirs + (young.offset / fit.ratios)[:, None, None])
-    both = slice(int(_OLD_DAYS))
-    distances = coarse(own[both], parts) - coarse(theirs[:, both], parts)
+    days, early = replace(past, names=tuple(past.names[row] for row in fit.rows), logs=own - theirs).by_midnight(int(_OLD_DAYS))
+    distances = coarse(days, young.halves.shape[1])
     of_days = median_last(distances)
-    levels = np.array([expected_level(days) for days in of_days])
-    shapes = theirs + levels[:, None, None] + _habit(distances - of_days[..., None], per_day)[:, None]
+    levels = np.array([expected_level(each) for each in of_days])
+    habit = np.roll(_habit(distances - of_days[..., None], per_day), -early, axis=1)
+    shapes = theirs + levels[:, None, None] + habit[:, None]
     age = (np.arange(past.days)[:, None] + 1 - np.arange(per_day) / per_day).reshape(own.shape)  # of each slot's start, in days
-    days = _MOST_DAYS * min(1.0, (_OLD_DAYS - young.age_days) / (_OLD_DAYS - _YOUNG_DAYS))
-    return np.where((age > young.age_days) & (age <= young.age_days + days), _blend(shapes, fit.weights), own)
+    most = _MOST_DAYS * min(1.0, (_OLD_DAYS - young.age_days) / (_OLD_DAYS - _YOUNG_DAYS))
+    return np.where((age > young.age_days) & (age <= young.age_days + most), _blend(shapes, fit.weights), own)
 
 
 def _habit(distances: Floats, per_day: int) -> Floats:
