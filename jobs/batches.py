@@ -16,7 +16,7 @@ from jobs.chunks import Chunk, Key
 from jobs.draft import Draft
 from jobs.fleet import Fleet, Member
 
-BATCH = 250
+BATCH = 200
 """Series a batch. Models gain no more from ten on; this many keep a worker busy for seconds, and under 500 MB."""
 Lessons: TypeAlias = dict[tuple[Signal, int], bytes]
 """What members have learned on the fleet, by signal and step."""
