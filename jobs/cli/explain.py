@@ -6,7 +6,7 @@ from datetime import datetime
 from forecaster.calendar import Calendar
 from forecaster.forecast import Forecast
 from forecaster.plan import Plan
-from forecaster.units import DAY_S
+from jobs.cli.members import history_words
 from jobs.cli.options import Output
 from jobs.cli.review_json import reasons_json
 from jobs.cli.show import Table, show, terminal
@@ -46,7 +46,7 @@ def print_explained(found: Sequence[Explained], calendar: Calendar, now: datetim
 def _origin(forecast: Forecast, calendar: Calendar) -> str:
     notes = "".join(f"; {note.code}: {note.detail}" for note in forecast.notes)
     issued = f"{calendar.local(forecast.issued_at):%a %d %b %H:%M %Z}"
-    return f"{forecast.model}, issued {issued}, from {forecast.trained_on.length_s / DAY_S:.0f} days of history{notes}"
+    return f"{forecast.model}, issued {issued}, from {history_words(forecast)} of history{notes}"
 
 
 def explained_json(found: Sequence[Explained], workload: str, now: datetime) -> dict[str, object]:

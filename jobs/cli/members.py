@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 
 from forecaster.forecast import Forecast, MemberScore, TrackRecord
+from forecaster.units import DAY_S, HOUR_S
 from jobs.cli.show import Cell, Table, percent
 from jobs.views.accuracy import UPPER
 
@@ -38,6 +39,12 @@ def standing(member: MemberScore) -> str:
     if member.weight_ratio or not member.days:
         return ""
     return f"scored on {_days(member.days)}, not used"
+
+
+def history_words(forecast: Forecast) -> str:
+    """How much history a forecast was made from; hours while it is under two days."""
+    length_s = forecast.trained_on.length_s
+    return f"{length_s / DAY_S:.0f} days" if length_s >= 2 * DAY_S else f"{length_s / HOUR_S:.0f} hours"
 
 
 def gain_sentence(forecast: Forecast) -> str:

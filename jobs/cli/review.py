@@ -8,10 +8,10 @@ import numpy as np
 
 from forecaster.forecast import DailyPeak, Forecast
 from forecaster.series import Floats, Series
-from forecaster.units import DAY_S, floor_to
+from forecaster.units import floor_to
 from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floors_by_column, load_against, load_ahead
 from jobs.cli.marks import mark_lines
-from jobs.cli.members import gain_sentence, members_table, record_sentence
+from jobs.cli.members import gain_sentence, history_words, members_table, record_sentence
 from jobs.cli.options import Output
 from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
 from jobs.cli.trusts import trust_cell, trust_sentence
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from jobs.views.pools import PoolReview
 
 LOWER = 0.05
+_LEVEL_RATIO = 0.0005  # less would read as 0.0%
 _COLUMNS = (
     "workload",
     "pool",
@@ -155,6 +156,8 @@ def peaks_table(review: Review, signal: SignalReview) -> Table:
         parts = [what]
         if measured is not None and measured.measured_ratio < 1:
             parts.append(f"{percent_words(measured.measured_ratio)} measured")
+        if measured is not None and measured.marked is not None:
+            parts.append(f"marked {measured.marked}")
         if peak is not None and peak.covers != whole:
             edge = "from" if peak.covers.start > whole.start else "until"
             parts.append(f"forecast {edge} {calendar.local(peak.covers.start if edge == 'from' else peak.covers.end):%H:%M}")
@@ -177,7 +180,7 @@ def sentences(review: Review, signal: SignalReview) -> list[str]:
     """What the numbers say: the change, the accuracy, the model with its record, and what it is not sure of."""
     told = []
     parts = [
-        f"{percent_words(ratio, signed=True)} on {name}"
+        f"level with {name}" if abs(ratio) < _LEVEL_RATIO else f"{percent_words(ratio, signed=True)} on {name}"
         for ratio, name in (
             (change_ratio(signal.tomorrow, signal.yesterday), "yesterday's"),
             (change_ratio(signal.tomorrow, signal.last_week), f"that of {review.tomorrow - timedelta(days=7):%a %d %b}"),
@@ -207,9 +210,8 @@ def _accuracy(review: Review, signal: SignalReview) -> str:
 
 
 def _origin(review: Review, forecast: Forecast) -> str:
-    trained_d = forecast.trained_on.length_s / DAY_S
     issued = f"{review.member.workload.calendar.local(forecast.issued_at):%a %d %b %H:%M}"
-    return f"Model {forecast.model}, forecast of {issued} from {trained_d:.0f} days."
+    return f"Model {forecast.model}, forecast of {issued} from {history_words(forecast)}."
 
 
 def charts(review: Review, signal: SignalReview, width: int) -> list[tuple[str, str, str]]:
@@ -279,7 +281,8 @@ def _compared(peak: DailyPeak | None, day: MeasuredDay | None) -> Cell | None:
         return None
     ratio = change_ratio(peak, day)
     words = number(day.peak) if day.enough else f"at least {number(day.peak)}"
-    return Cell(value=day.peak, words=f"{words} ({percent_words(ratio, signed=True)})" if ratio is not None else words)
+    said = percent_words(ratio, signed=True) if ratio is not None else day.marked
+    return Cell(value=day.peak, words=f"{words} ({said})" if said is not None else words)
 
 
 def _model(signal: SignalReview) -> str | None:

@@ -86,6 +86,7 @@ def measured_json(day: MeasuredDay | None) -> dict[str, object] | None:
         "peak_at": day.peak_at,
         "peak_minute": day.peak_minute,
         "measured_ratio": day.measured_ratio,
+        "marked": day.marked,
         "gaps": [{"from": gap.start, "until": gap.end} for gap in day.gaps],
     }
 

@@ -1,16 +1,19 @@
 """Local days of measured load: mean, peak, and what was not measured."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
 import numpy as np
 
 from forecaster.calendar import Calendar
+from forecaster.marks import Mark, MarkKind, Treatment
 from forecaster.series import Series, Window
 from forecaster.units import from_epoch_s
 
 ENOUGH_RATIO = 0.5
 """A day of which less was measured says nothing of its peak."""
+_SPOILED_RATIO = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +21,7 @@ class MeasuredDay:
     """What was measured of a local day, or of the part `covers` of it, in the signal's unit; None = nothing was.
 
     peak: the largest step mean, which is what daily peaks are forecast of. peak_minute: the largest minute. gaps: what was not measured.
+    marked: why its peak is not the demand's, None where nothing says so.
     """
 
     day: date
@@ -28,11 +32,27 @@ class MeasuredDay:
     peak_at: datetime | None
     peak_minute: float | None
     gaps: tuple[Window, ...]
+    marked: MarkKind | None = None
 
     @property
     def enough(self) -> bool:
-        """Whether enough was measured to compare its peak with another day's."""
+        """Whether enough was measured to know its peak."""
         return self.peak is not None and self.measured_ratio >= ENOUGH_RATIO
+
+    @property
+    def comparable(self) -> bool:
+        """Whether its peak says enough of the demand to compare it with another day's."""
+        return self.enough and self.marked is None
+
+    def under(self, marks: Iterable[Mark]) -> "MeasuredDay":
+        """The day under marks in force: marked by one that models do not believe, over its peak or a quarter of it. Gaps are `gaps`."""
+        doubted = (mark for mark in marks if mark.kind is not MarkKind.GAP and mark.kind.treatment is not Treatment.KEPT)
+        return replace(self, marked=next((mark.kind for mark in doubted if self._spoiled_by(mark.span)), None))
+
+    def _spoiled_by(self, span: Window) -> bool:
+        common_s = (min(span.end, self.covers.end) - max(span.start, self.covers.start)).total_seconds()
+        at_peak = self.peak_at is not None and span.start <= self.peak_at < span.end
+        return at_peak or common_s >= _SPOILED_RATIO * self.covers.length_s
 
 
 def local_day(calendar: Calendar, day: date) -> Window:

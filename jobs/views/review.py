@@ -39,7 +39,9 @@ def review_members(store: Store, members: tuple[Member, ...], now: datetime, eve
     """A review of each member. Raises NothingKept when the store holds neither forecast nor plan of any of them, and StoreError."""
     reviews = tuple(review(Kept(store=store, member=member, now=now, events=events)) for member in members)
     if not any(s.forecast for r in reviews for s in r.signals) and not any(p.proposed for r in reviews for p in r.pools):
-        raise NothingKept("there is nothing to review: the store holds no forecast of the last two weeks; run `forecaster run` first")
+        of = f" of {members[0].workload.name}" if len(members) == 1 else ""
+        missing = "the store holds no forecast of the last two weeks"
+        raise NothingKept(f"there is nothing to review{of}: {missing}; run `forecaster run` first, it says what stands in the way")
     return reviews
 
 

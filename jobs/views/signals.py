@@ -36,7 +36,8 @@ def review_signal(kept: Kept, signal: Signal, tomorrow: date) -> SignalReview:
     calendar = kept.workload.calendar
     today, yesterday, week_ago = (tomorrow - timedelta(days=days) for days in (1, 2, _WEEK_DAYS))
     measured = kept.history(signal, local_day(calendar, week_ago).start)
-    days = {day.day: day for day in measured_days(measured, calendar) if day.peak is not None}
+    marks = kept.marks(signal, measured.start)
+    days = {day.day: day.under(marks) for day in measured_days(measured, calendar) if day.peak is not None}
     forecast = kept.forecast(signal, kept.now)
     peaks = {peak.day: peak for peak in forecast.daily_peaks} if forecast is not None else {}
     expected = peaks.get(tomorrow)
@@ -54,7 +55,7 @@ def review_signal(kept: Kept, signal: Signal, tomorrow: date) -> SignalReview:
 
 
 def change_ratio(expected: DailyPeak | None, before: MeasuredDay | None) -> float | None:
-    """How much larger the median of a peak is than a measured one; None where either is not known well enough."""
-    if expected is None or before is None or not before.enough or not before.peak:
+    """How much larger the median of a peak is than a measured one; None where either is not known well enough, or was not the demand."""
+    if expected is None or before is None or not before.comparable or not before.peak:
         return None
     return expected.at_level(0.5) / before.peak - 1

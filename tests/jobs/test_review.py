@@ -10,9 +10,12 @@ from connectors.stores.memory import MemoryStore
 from forecaster.approval import PlanState
 from forecaster.decision import Paused, Ruling, RulingKind
 from forecaster.errors import NothingKept
+from forecaster.marks import Mark, MarkKind
 from forecaster.reasons import Code, Reason
+from forecaster.series import Signal, Window
 from forecaster.units import HOUR_S
 from forecaster.workload import Mode
+from jobs.cli.review import peaks_table, sentences
 from jobs.views.attention import Attention
 from jobs.views.days import local_day, measured_days
 from jobs.views.review import Review, review, review_members
@@ -217,6 +220,36 @@ def test_orders_are_told_with_author_end_and_the_command_that_ends_them() -> Non
     assert codes(review(replace(kept, now=until))) == [Code.OVERRIDDEN]
 
 
+def test_a_day_whose_peak_was_not_the_demand_is_no_measure_of_tomorrow() -> None:
+    kept = kept_of(member_of())
+    week_ago = local_day(PARIS, date(2026, 2, 26))
+    outage = Mark(kind=MarkKind.OUTAGE, span=Window(start=week_ago.start, end=week_ago.start + DAY / 2), signal=Signal.RPM, at=NOW - DAY)
+    kept.store.append_marks("chat", [outage])
+    found = review(kept)
+    last_week = found.signals[0].last_week
+    assert last_week is not None
+    assert (last_week.marked, change_ratio(found.signals[0].tomorrow, last_week)) == (MarkKind.OUTAGE, None)
+    assert sentences(found, found.signals[0])[0] == "Tomorrow's peak at P50 is +10% on yesterday's."
+    assert peaks_table(found, found.signals[0]).rows[0][-1] == "a week before tomorrow, marked outage"
+
+
+def test_a_mark_beside_the_peak_leaves_the_day_a_measure() -> None:
+    kept = kept_of(member_of())
+    night = local_day(PARIS, date(2026, 2, 26)).start
+    said = Mark(kind=MarkKind.RESET, span=Window(start=night, end=night + HOUR), signal=Signal.RPM, at=NOW - DAY)
+    kept.store.append_marks("chat", [said])
+    assert change_ratio(review(kept).signals[0].tomorrow, review(kept).signals[0].last_week) == pytest.approx(0.1)
+
+
+def test_a_peak_like_yesterdays_is_level_with_it() -> None:
+    kept = kept_of(member_of(), MemoryStore())
+    kept.store.append_history("chat", measured(NOW - 2 * DAY, NOW, noon=220.0))
+    kept.store.append_forecasts([("chat", forecast(NOW - HOUR))])
+    found = review(kept)
+    assert sentences(found, found.signals[0])[0] == "Tomorrow's peak at P50 is level with yesterday's."
+
+
 def test_an_empty_store_is_one_sentence() -> None:
-    with pytest.raises(NothingKept, match=r"the store holds no forecast of the last two weeks; run `forecaster run` first"):
+    sentence = r"nothing to review of chat: the store holds no forecast of the last two weeks; run `forecaster run` first, it says what"
+    with pytest.raises(NothingKept, match=sentence):
         review_members(MemoryStore(), (member_of(),), NOW)

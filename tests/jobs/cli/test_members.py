@@ -8,7 +8,8 @@ import pytest
 from connectors.stores.memory import MemoryStore
 from forecaster.forecast import Forecast, MemberScore, TrackRecord
 from forecaster.reasons import Code, Reason
-from jobs.cli.members import best_member, gain_sentence, members_table, record_sentence
+from forecaster.series import Window
+from jobs.cli.members import best_member, gain_sentence, history_words, members_table, record_sentence
 from jobs.cli.review import print_page, sentences
 from jobs.cli.review_json import reviews_json
 from jobs.views.review import Review, review
@@ -23,6 +24,13 @@ RECORD = TrackRecord(days=14, pinball=6.0, naive_pinball=10.0, coverage=0.942, d
 
 def said(*members: MemberScore, record: TrackRecord | None = RECORD, notes: tuple[Reason, ...] = ()) -> Forecast:
     return replace(forecast(NOW - HOUR), model="ensemble", members=members, record=record, notes=notes)
+
+
+def test_history_under_two_days_is_told_in_hours() -> None:
+    issued = forecast(NOW - HOUR)
+    assert history_words(issued) == "14 days"
+    short = replace(issued, trained_on=Window(start=issued.start - 12 * HOUR, end=issued.start))
+    assert history_words(short) == "12 hours"
 
 
 def reviewed(issued: Forecast) -> Review:
