@@ -6,11 +6,13 @@ from datetime import datetime
 from math import ceil
 from typing import TypeAlias
 
+import structlog
+
 from forecaster.calendar import Calendar
-from forecaster.forecast import STANDARD_LEVELS, Horizon, Request
+from forecaster.forecast import STANDARD_LEVELS, Horizon, Request, State
 from forecaster.models.catalogue import DEFAULT_MODEL
 from forecaster.models.learning import SERIES, is_due, learn, learned_of
-from forecaster.series import FORECAST_SIGNALS, Series, Signal, panel_of
+from forecaster.series import FORECAST_SIGNALS, Panel, Series, Signal, panel_of
 from forecaster.units import floor_to
 from jobs.chunks import Chunk, Key
 from jobs.draft import Draft
@@ -20,6 +22,7 @@ BATCH = 200
 """Series a batch. Models gain no more from ten on; this many keep a worker busy for seconds, and under 500 MB."""
 Lessons: TypeAlias = dict[tuple[Signal, int], bytes]
 """What members have learned on the fleet, by signal and step."""
+log = structlog.get_logger()
 
 
 def batches(members: Iterable[Member]) -> Iterator[tuple[Draft, ...]]:
@@ -80,10 +83,21 @@ def _lesson(fleet: Fleet, lessons: Lessons, histories: dict[str, Series], now: d
         state = fleet.store.states([key]).get(key)
         if fleet.model.name == DEFAULT_MODEL and is_due(state, now, fleet.model.members):
             names = list(histories)[:: max(1, len(histories) // SERIES)]
-            state = learn(panel_of({name: histories[name] for name in names}), now, calendar)
-            fleet.store.save_states({key: state})
+            fresh = _learn(panel_of({name: histories[name] for name in names}), now, calendar)
+            if fresh is not None:
+                fleet.store.save_states({key: fresh})
+                state = fresh
         lessons[of] = learned_of(state, now)
     return lessons[of]
+
+
+def _learn(panel: Panel, now: datetime, calendar: Calendar) -> State | None:
+    """What is learned of the panel; None, with a line in the log, where that fails: what was learned before serves on, or nothing."""
+    try:
+        return learn(panel, now, calendar)
+    except Exception as error:  # noqa: BLE001  a library may raise anything, say OSError without libgomp, and one member stops no fleet
+        log.warning("forecast", member="gbm", error=f"did not learn: {type(error).__name__}: {error}")
+        return None
 
 
 def _horizon(fleet: Fleet, member: Member, now: datetime) -> Horizon:
