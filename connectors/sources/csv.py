@@ -25,7 +25,7 @@ from forecaster.units import DAY_S, HOUR_S, from_epoch_s, iso
 if TYPE_CHECKING:
     import pandas as pd  # half a second: only files need it, not the command line
 
-_SPACING_TOLERANCE = 0.05  # clocks jitter by a few per cent; further off is another bucket
+_SPACING_TOLERANCE = 0.02  # a loop that waits a minute and works a second; rows every 7 minutes are no buckets of 432 s
 _MOST_BUCKETS = 10_000_000  # 19 years of minutes: beyond it one stamp is a typing error
 _MICRO = 1_000_000
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -60,10 +60,11 @@ class _Version:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Column:
-    """What was read of a column: its numbers, and what was odd about its rows."""
+    """What was read of a column: its numbers, what was odd about its rows, and how many had a number that no load can have."""
 
     readings: Readings
     oddities: Oddities
+    impossible: int
 
 
 class CsvSource:
@@ -84,18 +85,21 @@ class CsvSource:
 
     def probe(self, query: Query, now: datetime) -> str:
         """One sentence on what the column holds as of `now`. Raises SourceRejected when it cannot be used."""
-        readings = self._column(query.expression).readings
+        column = self._column(query.expression)
+        readings = column.readings
         scale = factor(query, readings.step_s)
         end = readings.start + timedelta(seconds=readings.step_s * readings.numbers.size)
         span = f"{readings.numbers.size} buckets of {readings.step_s} s from {iso(readings.start)} to {iso(end)}"
         measured = np.flatnonzero(~np.isnan(readings.numbers))
+        rows = f"{column.impossible} row{'s' * (column.impossible != 1)}"
+        left_out = f"; {rows} negative or infinite, taken as not measured" if column.impossible else ""
         if not measured.size:
-            return f"column {query.expression!r} has {span}, none of them measured"
+            return f"column {query.expression!r} has {span}, none of them measured{left_out}"
         share = measured.size / readings.numbers.size
         last = readings.numbers[measured[-1]] * scale
         late_h = (now - end).total_seconds() / HOUR_S
         age = f"; it ends {late_h:.0f} h before now" if late_h >= 1 else ""
-        return f"column {query.expression!r} has {span}, {share:.0%} measured, the last {last:.6g} {query.signal.unit}{age}"
+        return f"column {query.expression!r} has {span}, {share:.0%} measured, the last {last:.6g} {query.signal.unit}{age}{left_out}"
 
     def close(self) -> None:
         """Forget what was read."""
@@ -119,7 +123,7 @@ class CsvSource:
 def read_trace(path: Path, *, column: str = "value", timestamp: str = "timestamp") -> Trace:
     """The counts of a CSV file, plain or gzipped, in epoch-aligned buckets as wide as the median spacing of its stamps.
 
-    The spacing is snapped to a whole number of seconds that divides a day, if one is within 5 %. A stamp falls into the bucket
+    The spacing is snapped to a whole number of seconds that divides a day, if one is within 2 %. A stamp falls into the bucket
     that holds it; counts that share a bucket are averaged, since they are a repeated or a jittering row, not twice the load.
     Empty cells, absent rows, infinite and negative numbers are not measured. Rows may be in any order; other columns are
     ignored. Raises TraceRejected, naming the file and the line, for anything that cannot be read or replayed.
@@ -261,7 +265,8 @@ def _buckets(stamps_us: NDArray[np.int64], values: NDArray[np.float64], file: st
     count = np.bincount(index, minlength=n)
     total = np.bincount(index, weights=values[measured], minlength=n)
     readings = Readings(start=start, step_s=bucket_s, numbers=np.where(count > 0, total / np.maximum(count, 1), np.nan))
-    return _Column(readings=readings, oddities=oddities(stamps_us[measured], index, readings))
+    impossible = int(np.count_nonzero(~measured & ~np.isnan(values)))
+    return _Column(readings=readings, oddities=oddities(stamps_us[measured], index, readings), impossible=impossible)
 
 
 def _bucket_s(stamps_us: NDArray[np.int64], file: str) -> int:

@@ -119,6 +119,7 @@ class TestWhatIsRefused:
                 f"timestamp,value\n{ROW}\n2024-05-12T00:00:07Z,2\n".encode(),
                 "trace.csv has a row every 7 s (median), which does not divide a day",
             ),
+            (f"timestamp,value\n{ROW}\n2024-05-12T00:07:00Z,2\n".encode(), "trace.csv has a row every 420 s (median)"),
             (f"timestamp,value\n{ROW}\n2024-05-12T00:00:00.05Z,2\n".encode(), "trace.csv has a row every 0.05 s (median)"),
             (f"timestamp,value\n{ROW}\n2024-05-14T00:00:00Z,2\n".encode(), "trace.csv has a row every 172800 s (median)"),
             (f"timestamp,value\n{ROW}\n{NEXT}\n2204-05-12T00:02Z,2\n2204-05-12T00:03Z,2\n".encode(), "look for a mistyped timestamp"),
@@ -208,6 +209,11 @@ class TestTheSource:
             "column 'value' has 10080 buckets of 60 s from 2024-05-12T00:00:00Z to 2024-05-19T00:00:00Z, 100% measured, "
             "the last 1551 requests/min; it ends 30 h before now"
         )
+
+    def test_a_probe_tells_rows_that_no_load_can_have(self, tmp_path: Path) -> None:
+        source = CsvSource(CsvConfig(type="csv", path=written(tmp_path, ROW, "2024-05-12T00:01Z,-5", "2024-05-12T00:02Z,inf")))
+        sentence = source.probe(RPM, at("2024-05-12T00:03Z"))
+        assert sentence.endswith("; 2 rows negative or infinite, taken as not measured")
 
     def test_a_probe_of_a_column_without_numbers_says_so(self, tmp_path: Path) -> None:
         source = CsvSource(CsvConfig(type="csv", path=written(tmp_path, "2024-05-12T00:00Z,", "2024-05-12T00:01Z,")))
