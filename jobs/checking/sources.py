@@ -65,7 +65,9 @@ def _judged(days: int, forecast: ForecastSection) -> tuple[State, str]:
     least = model(forecast.model).minimum_history_s / DAY_S
     have = f"{days} of the {forecast.history / DAY_S:g} days wanted"
     if days < least:
-        return State.WARNING, f"{have}: no forecast is made before there are {least:g}, and floors stay at the fallback until then"
+        short = f"{days} whole days of the {forecast.history / DAY_S:g} wanted"
+        borrowed = "no forecast is made unless similar older workloads lend their shape"
+        return State.WARNING, f"{short}: with less than {least:g} {borrowed}, and without one floors stay at the fallback"
     if days * DAY_S < min(_SEASON_S, forecast.history):
         return State.WARNING, f"{have}: the week's own shape shows after {_SEASON_S / DAY_S:g}, until then forecasts go by the day"
     return State.OK, f"{have}" + ("" if days * DAY_S >= forecast.history else "; more is kept in the store as it comes")

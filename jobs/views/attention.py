@@ -69,7 +69,7 @@ def order_words(ruling: Ruling) -> str:
 def target_alerts(target: str, record: CycleRecord | None, now: datetime) -> list[Attention]:
     """What the last record of a target says that a person should hear of, and whether it is the last for too long."""
     if record is None:
-        return [Attention(code=Code.TARGET_FAILED, sentence=f"no floor was ever decided for {target}", commands=("apply",))]
+        return [Attention(code=Code.TARGET_FAILED, sentence=f"no floor was decided for {target} yet", commands=("apply",))]
     found = []
     silent_s = (now - record.at).total_seconds()
     if silent_s > SILENT_S:

@@ -83,7 +83,11 @@ class TestHistory:
         [
             (10, "10 of the 56 days wanted: the week's own shape shows after 14, until then forecasts go by the day"),
             (1, "1 of the 56 days wanted: the week's own shape shows after 14, until then forecasts go by the day"),
-            (0, "0 of the 56 days wanted: no forecast is made before there are 1, and floors stay at the fallback until then"),
+            (
+                0,
+                "0 whole days of the 56 wanted: with less than 1 no forecast is made unless similar older workloads lend their shape, and "
+                + "without one floors stay at the fallback",
+            ),
         ],
     )
     def test_k07_too_little_is_a_warning_with_what_happens_instead(self, world: World, days: int, says: str) -> None:
