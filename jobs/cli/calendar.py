@@ -122,7 +122,7 @@ def _enter(at: "Session", events: "tuple[Event, ...]", by: str | None) -> None:
 def _replan(at: "Session", events: "tuple[Event, ...]", kept: str) -> None:
     """Plan anew from the newest stored forecasts, as `forecaster plan` does, and print what the floors are during these events."""
     from jobs.calendar_change import floors_during, last_plans
-    from jobs.cli.calendar_tables import change_table
+    from jobs.cli.calendar_tables import change_table, is_over
     from jobs.cli.show import say, show
     from jobs.cli.turns import in_turn
     from jobs.forecast import plan_fleet
@@ -131,7 +131,8 @@ def _replan(at: "Session", events: "tuple[Event, ...]", kept: str) -> None:
     with in_turn(at, "forecast"):
         before = last_plans(at.fleet, at.now)
         drafts = plan_fleet(at.fleet, at.now)
-    show(change_table(floors_during(events, before, drafts, at.now)), Output.TABLE)
+    over = all(is_over(event, at.now) for event in events)
+    show(change_table(floors_during(events, before, drafts, at.now), over=over), Output.TABLE)
     told = [f"{draft.name}: {problem}" for draft in drafts for problem in draft.problems]
     told += [
         f"{plan.workload}: {plan.id} awaits approval; `forecaster review {plan.workload}`, then `forecaster approve {plan.workload}`"

@@ -27,17 +27,27 @@ def calendar_table(fleet: Fleet, now: datetime, days: int) -> Table:
     return Table(title="Calendar", columns=columns, keys=keys, rows=tuple(row[1:] for row in rows), empty=empty, named_by=2)
 
 
-def change_table(changes: tuple[Change, ...]) -> Table:
-    """A row a pool whose floors changed over the events' time."""
+def change_table(changes: tuple[Change, ...], *, over: bool = False) -> Table:
+    """A row a pool whose floors changed over the events' time. over: that time is past."""
     rows = tuple(
         (each.workload, each.pool, each.before, each.after, change(None if each.before is None else each.after - each.before), _since(each))
         for each in changes
         if each.before != each.after
     )
-    columns = ("workload", "pool", "before", "after", "change", "since")
+    columns = ("workload", "pool", "before", "after", "change", "largest from")
     keys = ("workload", "pool", "before", "after", "change", "at")
-    empty = "none changes in the plans as far as they reach" if changes else "none yet: plans do not reach it, and take it in when they do"
+    if over:
+        empty = "none: it is over, and plans begin now"
+    elif changes:
+        empty = "none changes in the plans as far as they reach"
+    else:
+        empty = "none yet: plans do not reach it, and take it in when they do"
     return Table(title="Largest floors while it is felt", columns=columns, keys=keys, rows=rows, empty=empty)
+
+
+def is_over(event: Event, now: datetime) -> bool:
+    """Whether an event neither lasts nor comes again."""
+    return _ahead(event, now) is None
 
 
 def _since(each: Change) -> Cell | None:
@@ -46,12 +56,18 @@ def _since(each: Change) -> Cell | None:
 
 def _event_row(entered: Entered, now: datetime) -> tuple[object, ...]:
     event, calendar = entered.event, Calendar(zone=entered.event.zone)
-    ahead = next(event.occurrences(Window(start=now, end=now + _FAR)), None) or _dated(event, now)
+    ahead = _ahead(event, now)
     said_by = "configuration" if entered.author is None else entered.author
-    begins, ends = (None, None) if ahead is None else (ahead.start, ahead.end)
     what = f"{event.effect}{f', every {event.every}' if event.every is not None else ''}"
-    cells = (moment(begins, calendar, "%a %d %b %Y %H:%M"), moment(ends, calendar, "%a %d %b %Y %H:%M"))
-    return begins, "event", event.name, *cells, event.zone, what, " ".join(event.workloads) or "all", said_by
+    begins, ends = (None, None) if ahead is None else (ahead.start, ahead.end)
+    since = moment(begins, calendar, "%a %d %b %Y %H:%M") or Cell(value=None, words="over")
+    until = moment(ends, calendar, "%a %d %b %Y %H:%M")
+    return begins, "event", event.name, since, until, event.zone, what, " ".join(event.workloads) or "all", said_by
+
+
+def _ahead(event: Event, now: datetime) -> Window | None:
+    """The occurrence that lasts or is next; None when the event is over."""
+    return next(event.occurrences(Window(start=now, end=now + _FAR)), None) or _dated(event, now)
 
 
 def _dated(event: Event, now: datetime) -> Window | None:

@@ -104,6 +104,14 @@ def test_without_a_forecast_an_event_is_kept_and_the_remedy_is_told(run: Run) ->
     assert listed(run)[0]["name"] == "launch"
 
 
+def test_an_event_of_the_past_is_told_to_be_over_and_not_to_come(run: Run) -> None:
+    run("forecast")
+    done = run("calendar", "add", "gone", "2026-01-03T09:00", "2026-01-03T18:00", "--factor", "3")
+    assert (done.code, done.out) == (0, "Largest floors while it is felt: none: it is over, and plans begin now\n")
+    (gone,) = (line for line in run("calendar", "list").out.splitlines() if " gone " in line)
+    assert gone.split()[:3] == ["event", "gone", "over"]
+
+
 def test_the_list_has_events_by_when_they_are_next_and_the_holidays_of_the_coming_weeks(run: Run) -> None:
     run("calendar", "add", "launch", FROM, UNTIL, "--factor", "3", "--workload", "chat")
     run("calendar", "add", "over", "2026-01-03T09:00", "2026-01-03T18:00", "--factor", "3")
