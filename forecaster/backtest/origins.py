@@ -16,11 +16,11 @@ _DAY = timedelta(days=1)
 def first_origin(trace: Trace, series: Series) -> datetime:
     """The first UTC midnight at least min(14 days, half the trace) after its start. `series` is the trace as it is forecast.
 
-    Raises TraceRejected when the trace ends before that midnight or nothing was measured until then.
+    Raises TraceRejected when the trace is shorter than two days, ends before that midnight, or nothing was measured until then.
     """
     origin = ceil_to(trace.start + min(WARM_UP, (trace.end - trace.start) / 2), DAY_S)
     span = f"the trace runs from {iso(trace.start)} to {iso(trace.end)}"
-    if origin >= trace.end:
+    if origin >= trace.end or trace.end - trace.start < 2 * _DAY:
         msg = f"{span}, too short for one forecast after half of it: give at least two whole days"
         raise TraceRejected(msg)
     before = series.known_at(origin).mean

@@ -61,6 +61,8 @@ def test_two_days_leave_no_early_origin() -> None:
 def test_a_trace_that_ends_before_its_first_origin_is_rejected() -> None:
     with pytest.raises(TraceRejected, match="too short for one forecast after half of it: give at least two whole days"):
         first_origin(hourly(24))
+    with pytest.raises(TraceRejected, match="too short"):
+        first_origin(Trace(start=MIDNIGHT + DAY / 2, bucket_s=3_600, counts=np.ones(24)))  # a midnight in its middle, half a day before it
 
 
 def test_a_trace_with_nothing_measured_before_the_first_origin_is_rejected() -> None:
