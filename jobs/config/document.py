@@ -46,6 +46,14 @@ class ForecastSection(BaseModel):
     every: Duration = Field(3_600.0, ge=MINUTE_S)
     """How often the daemon forecasts. Default 1h: in an hour a day's forecast hardly changes, and live correction covers the rest."""
 
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        for key, names in (("members", self.members), ("watched", self.watched)):
+            twice = next((name for name in names if names.count(name) > 1), None)
+            if twice is not None:
+                raise ValueError(f"{key} names {twice} twice: name it once, its share follows its loss")
+        return self
+
 
 class ApplySection(BaseModel):
     """How floors are applied."""

@@ -140,6 +140,10 @@ def test_what_is_wrong_with_a_source_is_said_at_its_key(tmp_path: Path, source: 
         (f"{SAMPLE}apply: {{every: 1s}}\n", "apply.every: must be at least 5s, got 1s"),
         (f"{SAMPLE}forecast: {{horizon: 30d}}\n", "forecast.horizon: must be at most 2w, got 30d"),
         (f"{SAMPLE}forecast: {{model: profle}}\n", None),
+        (
+            f"{SAMPLE}forecast: {{members: [profile, gbm, profile]}}\n",
+            "forecast: members names profile twice: name it once, its share follows its loss",
+        ),
         (f"{SAMPLE}log: {{levle: info}}\n", "log.levle: is no known key; did you mean level?"),
         (f"{SAMPLE}log: {{colour: red}}\n", "log.colour: is no known key; known here: format, level"),
     ],
