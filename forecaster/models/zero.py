@@ -1,5 +1,7 @@
 """A series that was never above zero."""
 
+from datetime import timedelta
+
 import numpy as np
 
 from forecaster.forecast import DailyPeak, Forecast, Issued, Request
@@ -15,6 +17,7 @@ def zero(panel: Panel, row: int, request: Request, model: str) -> Issued:
         DailyPeak(day=day, zone=request.calendar.zone, covers=covers, levels=request.levels, values=np.zeros(levels), at=covers.start)
         for day, covers in request.calendar.local_days(Window(start=horizon.start, end=horizon.end))
     )
+    first = int(np.argmax(~np.isnan(panel.mean[row])))
     detail = f"{name} was never above zero in its history and is forecast as zero"
     nothing = np.zeros((levels, horizon.steps))
     forecast = Forecast(
@@ -28,7 +31,7 @@ def zero(panel: Panel, row: int, request: Request, model: str) -> Issued:
         window_s=horizon.window_steps * horizon.step_s,
         daily_peaks=peaks,
         model=model,
-        trained_on=Window(start=panel.start, end=min(panel.end, horizon.start)),
+        trained_on=Window(start=panel.start + timedelta(seconds=first * panel.step_s), end=min(panel.end, horizon.start)),
         coverage=(None,) * levels,
         notes=(Reason(code=Code.FLAT_ZERO, detail=detail),),
     )

@@ -78,6 +78,11 @@ def test_k14_a_flat_zero_load_divides_nothing_by_zero() -> None:
     assert answer.notes[0].code is Code.FLAT_ZERO
 
 
+def test_zeros_are_known_since_they_were_measured_and_not_since_history_was_asked_for() -> None:
+    answer = forecast(series_of([np.nan] * 24 * 14 + [0.0] * 24 * 14))
+    assert answer.trained_on.length_s == 14 * 86_400
+
+
 @pytest.mark.parametrize("factor", [5.0, 0.1])
 def test_k15_one_abnormal_day_moves_the_next_day_by_less_than_a_quarter(factor: float) -> None:
     load = usual_rpm(28).mean.copy()
