@@ -71,6 +71,9 @@ def test_a_fleet_without_workloads_and_a_source_without_readers_are_told(world: 
     assert found(world, "source", "idle").sentence == "no workload reads from it, so it was not asked"
 
 
+BORROWED = "no forecast is made unless similar older workloads lend their shape, and without one floors stay at the fallback"
+
+
 class TestHistory:
     def test_k07_less_than_wanted_is_said_and_enough_is_no_alarm(self, world: World) -> None:
         world.workload("chat")
@@ -83,11 +86,7 @@ class TestHistory:
         [
             (10, "10 of the 56 days wanted: the week's own shape shows after 14, until then forecasts go by the day"),
             (1, "1 of the 56 days wanted: the week's own shape shows after 14, until then forecasts go by the day"),
-            (
-                0,
-                "0 whole days of the 56 wanted: with less than 1 no forecast is made unless similar older workloads lend their shape, and "
-                + "without one floors stay at the fallback",
-            ),
+            (0, f"0 whole days of the 56 wanted: with less than 1 {BORROWED}"),
         ],
     )
     def test_k07_too_little_is_a_warning_with_what_happens_instead(self, world: World, days: int, says: str) -> None:
