@@ -7,7 +7,7 @@ from forecaster.detect.grid import Grid, grid_of
 from forecaster.detect.levels import levels
 from forecaster.detect.missing import missing
 from forecaster.detect.outages import outages
-from forecaster.detect.plateaus import Companions, plateaus
+from forecaster.detect.plateaus import Companions, plateaus, served
 from forecaster.detect.resets import resets
 from forecaster.detect.stuck import stuck
 from forecaster.marks import Mark, MarkKind
@@ -26,7 +26,7 @@ def detect(series: Series, now: datetime, companions: Companions = _ALONE) -> tu
         return ()
     absent = list(missing(whole))
     grid = next((_since(series, mark.span.end, now) for mark in absent if mark.kind is MarkKind.LEADING_ZEROS), whole)
-    broken = [*resets(grid), *stuck(grid)]
+    broken = [*resets(grid), *served(stuck(grid), grid, companions)]
     clean: Grid = grid.without(broken) if broken else grid
     down = list(outages(clean))
     clean = clean.without(down) if down else clean

@@ -88,6 +88,18 @@ class Grid:
             load[(epoch_s(mark.span.start) - self.first_s) // self.step_s : (epoch_s(mark.span.end) - self.first_s) // self.step_s] = np.nan
         return replace(self, **_days(load.reshape(self.load.shape)))
 
+    def levelled_without(self, first: int, stop: int) -> Self:
+        """The same, with the level of a week before on the days of which [first, stop) takes half: they would lower those around them."""
+        down = np.zeros(self.flat.size, dtype=bool)
+        down[first:stop] = True
+        lost = 2 * np.count_nonzero(down.reshape(self.load.shape), axis=1) >= self.per_day
+        if not lost.any():
+            return self
+        week_before = np.concatenate([np.full(_WEEK, np.nan), self.level])[: self.level.size]
+        level = np.where(lost, week_before, self.level)
+        base = _base(level)
+        return replace(self, level=level, base=base, usual=self.usual + (base - self.base)[:, None])
+
     def mark(self, kind: MarkKind, first: int, stop: int, detail: str) -> Mark:
         """A mark on the buckets [first, stop)."""
         span = Window(start=from_epoch_s(self.first_s + first * self.step_s), end=from_epoch_s(self.first_s + stop * self.step_s))

@@ -47,7 +47,7 @@ def outages(grid: Grid) -> Iterator[Mark]:
 
 
 def _told(grid: Grid, first: int, end: int, last: int, share: float) -> Iterator[Mark]:
-    storm = _storm(grid, end)
+    storm = _storm(grid.levelled_without(first, end), end)
     hours = (end - first) * grid.step_s / HOUR_S
     if not share and storm is None and end < last:
         yield grid.mark(MarkKind.CAPTURE_FAULT, first, end, f"exactly zero for {hours:.1f} h and as usual right after")

@@ -1,7 +1,7 @@
 """Censored days: the served load lies on a plateau where other days have peaks, or while requests wait or are refused."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -41,6 +41,19 @@ def plateaus(grid: Grid, companions: Companions) -> Iterator[Mark]:
             yield grid.mark(MarkKind.CENSORED, first, stop, f"{why} for {(stop - first) * grid.step_s / HOUR_S:.1f} h")
 
 
+def served(marks: Iterable[Mark], grid: Grid, companions: Companions) -> Iterator[Mark]:
+    """The marks, with a load that stood still under pressure for most of the span told as what it was: all that was served.
+
+    It need not be the top of its day: where capacity comes back at once, what waited comes after it.
+    """
+    pressed = [span for each in companions.pressures for span in _long(grid, _high(grid, each), _why(each))]
+    for mark in marks:
+        first, stop = ((epoch_s(edge) - grid.first_s) // grid.step_s for edge in (mark.span.start, mark.span.end))
+        whys = (why for a, b, why in pressed if 2 * (min(b, stop) - max(a, first)) >= stop - first)
+        why = next(whys, None) if mark.kind is MarkKind.CAPTURE_FAULT else None
+        yield mark if why is None else replace(mark, kind=MarkKind.CENSORED, detail=f"{mark.detail} while {why}")
+
+
 def _flat(grid: Grid) -> Iterator[tuple[int, int, str]]:
     """Days that spend three times as long near their maximum as the median day, two hours at once, with less than half of its noise."""
     if grid.days < _ENOUGH_DAYS:
@@ -69,12 +82,15 @@ def _pressed(grid: Grid, companions: Companions) -> Iterator[tuple[int, int, str
     top = np.where(np.isnan(load), -np.inf, load)
     at_the_top = top >= _AT_THE_TOP * grid.largest.repeat(grid.per_day)
     for pressure in companions.pressures:
-        why = "requests were refused" if pressure.signal is Signal.REFUSED else "requests waited"
-        yield from _long(grid, _high(grid, pressure) & at_the_top, why)
+        yield from _long(grid, _high(grid, pressure) & at_the_top, _why(pressure))
     if companions.limit is not None:
         limit = _aligned(grid, companions.limit)
         full = (np.nan_to_num(limit) > 0) & (top >= _FULL * np.nan_to_num(limit))
         yield from _long(grid, full, "all that the replicas carry")
+
+
+def _why(pressure: Series) -> str:
+    return "requests were refused" if pressure.signal is Signal.REFUSED else "requests waited"
 
 
 def _high(grid: Grid, pressure: Series) -> Flags:

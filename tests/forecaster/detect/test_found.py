@@ -193,6 +193,14 @@ def test_an_outage_and_its_retry_storm_are_marked_to_the_bucket() -> None:
     assert kinds(load) == [MarkKind.OUTAGE, MarkKind.RETRY_STORM]
 
 
+def test_days_of_outage_do_not_make_a_storm_of_the_usual_load_after_them() -> None:
+    load = usual()
+    outage(load, at(22), at(24))  # Tuesday and Wednesday of the last week
+    load[at(24) : at(24, 3)] *= 4
+    assert spans(load, MarkKind.OUTAGE) == [(at(22), at(24))]
+    assert spans(load, MarkKind.RETRY_STORM) == [(at(24), at(24, 3))]
+
+
 def test_an_outage_is_seen_while_it_lasts() -> None:
     load = usual()
     outage(load, load.size - 15 * AN_HOUR, load.size)
@@ -294,6 +302,17 @@ def test_requests_that_were_refused_while_the_load_is_at_its_top_censor_it() -> 
         assert [(mark.kind, mark.span.start, mark.detail) for mark in marks] == [
             (MarkKind.CENSORED, instant(load, at(15, 11)), "requests were refused for 1.0 h")
         ]
+
+
+def test_a_load_that_stands_still_while_requests_are_refused_is_all_that_was_served() -> None:
+    load, refused = usual(28), np.zeros(28 * A_DAY)
+    busy = slice(at(15, 10), at(15, 15))
+    load[busy], refused[busy] = 150, 40
+    load[at(15, 15) : at(15, 16)] = 330  # what had waited
+    assert kinds(load) == [MarkKind.CAPTURE_FAULT]
+    (mark,) = found(load, companions=Companions(pressures=(replace(series(refused), signal=Signal.REFUSED),)))
+    assert mark.kind is MarkKind.CENSORED
+    assert mark.detail.endswith("for 5.0 h while requests were refused")
 
 
 def test_a_few_refusals_beside_a_large_load_say_nothing() -> None:
