@@ -10,7 +10,7 @@ from forecaster.models.holidays import adjustments, effects, holidays_around, wi
 from forecaster.models.past import Member, Past
 from forecaster.series import Floats
 
-_MOST_LOG = 2.303  # log(10): no median of tomorrow lies ten times above the largest load ever measured, or it diverged
+_MOST_RATIO = 10.0  # no median of tomorrow lies so far above the largest load ever measured, or it diverged
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -55,6 +55,7 @@ def _walled(member: Member, past: Past, reach: int) -> tuple[Floats, list[tuple[
 def _believed(paths: Floats, past: Past) -> Floats:
     """Paths without those that are not finite throughout or that diverged."""
     lines = past.logs.reshape(len(past.names), -1)
-    largest = np.where(np.isnan(lines), -np.inf, lines).max(axis=1)
-    sane = (paths <= (largest + _MOST_LOG)[:, None, None]).all(axis=2) & np.isfinite(paths).all(axis=2)
+    largest = np.exp(np.where(np.isnan(lines), -np.inf, lines).max(axis=1)) - past.offset
+    most = np.log(_MOST_RATIO * np.maximum(largest, past.offset) + past.offset)
+    sane = (paths <= most[:, None, None]).all(axis=2) & np.isfinite(paths).all(axis=2)
     return np.where(sane[..., None], np.maximum(paths, np.log(past.offset)[:, None, None]), np.nan)
