@@ -15,12 +15,14 @@ from forecaster.errors import SourceRejected
 if TYPE_CHECKING:
     from icalendar import Component
 
+_MOST = 20
+"""More faults than this are one mistake made over and over."""
 _PREFIX = "X-FORECASTER-"
 _OWN = {f"{_PREFIX}{key.upper().replace('_', '-')}": key for key in ("factor", "load", "ramp_up", "ramp_down", "workloads")}
 
 
 def read_ics(path: Path) -> tuple[Written, ...]:
-    """The events of a file that are not cancelled, in its order. Raises SourceRejected naming the line of the one that cannot be read."""
+    """The events of a file that are not cancelled, in its order. Raises SourceRejected naming the line of each that cannot be read."""
     from icalendar import Calendar  # noqa: PLC0415 - only those who import such a file wait for it
 
     text = file_text(path)
@@ -35,13 +37,16 @@ def read_ics(path: Path) -> tuple[Written, ...]:
         msg = f"{path}: is no whole iCalendar file, one of its BEGIN lines has no END; export it once more"
         raise SourceRejected(msg)
     written: list[Written] = []
+    faults: list[str] = []
     for line, event in zip(lines, events, strict=True):
         try:
             if str(event.get("STATUS", "")).upper() != "CANCELLED":
                 written.append(Written(line=line, fields=_fields(event, {w.fields["name"] for w in written})))
         except EntryRefused as refused:
-            msg = f"{path}:{line}: {refused}"
-            raise SourceRejected(msg) from refused
+            faults.append(f"{path}:{line}: {refused}")
+    if faults:
+        more = [f"... and {len(faults) - _MOST} more faults"] if len(faults) > _MOST else []
+        raise SourceRejected("\n".join([*faults[:_MOST], *more]))
     return tuple(written)
 
 

@@ -127,6 +127,14 @@ def test_an_event_that_cannot_be_read_is_refused_with_the_line_it_begins_on(tmp_
     assert refusal(tmp_path, event(PARIS, name="good"), event(*lines)).startswith(f"events.ics:10: {sentence}")
 
 
+def test_every_event_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    rule, moments = "RRULE:FREQ=HOURLY", "DTSTART;TZID=Europe/Paris:20261201T090000"
+    told = refusal(tmp_path, event(PARIS, rule), event(PARIS, name="fine"), event(moments, name="endless")).splitlines()
+    assert [line.split(": ")[0] for line in told] == ["events.ics:4", "events.ics:17"]
+    many = refusal(tmp_path, *(event(PARIS, rule, name=f"e{i}") for i in range(25))).splitlines()
+    assert (len(many), many[-1]) == (21, "... and 5 more faults")
+
+
 def test_cancelled_events_are_passed_over_and_names_that_repeat_get_their_day(tmp_path: Path) -> None:
     again = PARIS.replace("20261201", "20261208")
     read_back = read(tmp_path, event(PARIS), event(PARIS, "STATUS:CANCELLED", name="off"), event(again))
