@@ -191,7 +191,12 @@ def sentences(review: Review, signal: SignalReview) -> list[str]:
         told.append(f"Tomorrow's peak at P50 is {' and '.join(parts)}.")
     told.append(_accuracy(review, signal))
     if signal.forecast is not None:
-        told += [_origin(review, signal.forecast), gain_sentence(signal.forecast), record_sentence(signal.forecast.record)]
+        told += [
+            _origin(review, signal.forecast),
+            _inherited(review),
+            gain_sentence(signal.forecast),
+            record_sentence(signal.forecast.record),
+        ]
         told += [f"{note.code}: {note.detail}." for note in signal.forecast.notes]
     if (trust := review.trust_in(signal.signal)) is not None:
         told.append(trust_sentence(trust))
@@ -212,6 +217,11 @@ def _accuracy(review: Review, signal: SignalReview) -> str:
 def _origin(review: Review, forecast: Forecast) -> str:
     issued = f"{review.member.workload.calendar.local(forecast.issued_at):%a %d %b %H:%M}"
     return f"Model {forecast.model}, forecast of {issued} from {history_words(forecast)}."
+
+
+def _inherited(review: Review) -> str:
+    older = " plus ".join(f"{one.share_ratio:g} x that of {one.name}" for one in review.member.lineage.continues)
+    return f"Before its own first request its history is {older}." if older else ""
 
 
 def charts(review: Review, signal: SignalReview, width: int) -> list[tuple[str, str, str]]:

@@ -10,6 +10,7 @@ from connectors.stores.memory import MemoryStore
 from forecaster.approval import PlanState
 from forecaster.decision import Paused, Ruling, RulingKind
 from forecaster.errors import NothingKept
+from forecaster.lineage import Lineage
 from forecaster.marks import Mark, MarkKind
 from forecaster.reasons import Code, Reason
 from forecaster.series import Signal, Window
@@ -239,6 +240,13 @@ def test_a_mark_beside_the_peak_leaves_the_day_a_measure() -> None:
     said = Mark(kind=MarkKind.RESET, span=Window(start=night, end=night + HOUR), signal=Signal.RPM, at=NOW - DAY)
     kept.store.append_marks("chat", [said])
     assert change_ratio(review(kept).signals[0].tomorrow, review(kept).signals[0].last_week) == pytest.approx(0.1)
+
+
+def test_whose_history_is_continued_is_told() -> None:
+    older = Lineage(name="chat-v1", share_ratio=0.3)
+    member = replace(member_of(), continues=(older,))
+    found = review(kept_of(member))
+    assert "Before its own first request its history is 0.3 x that of chat-v1." in sentences(found, found.signals[0])
 
 
 def test_a_peak_like_yesterdays_is_level_with_it() -> None:
