@@ -24,7 +24,9 @@ def lay_out(folder: Path, now: datetime) -> None:
     """
     there = [name for name in _FILES if (folder / name).exists()]
     if there:
-        raise ConfigRejected(f"{folder}: {', '.join(there)} is there already; run `forecaster demo` in an empty folder, or remove it first")
+        stands, it = ("is", "it") if len(there) == 1 else ("are", "them")
+        remedy = f"run `forecaster demo` in an empty folder, or remove {it} first"
+        raise ConfigRejected(f"{folder}: {', '.join(there)} {stands} there already; {remedy}")
     try:
         (folder / "demo-trace.csv").write_text("".join(_moved(now)), encoding="utf-8")
         (folder / WEEK).write_bytes(files("jobs.demo").joinpath(TRACE).read_bytes())

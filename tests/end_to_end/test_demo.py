@@ -53,7 +53,7 @@ def test_it_refuses_to_run_twice_and_loses_nothing(tried: tuple[Desk, Outcome]) 
     rows = {table: desk.rows(table) for table in ("history", "plans", "records")}
     again = desk.run("demo")
     assert (again.code, again.out, len(again.sentences)) == (2, "", 1)
-    assert "is there already; run `forecaster demo` in an empty folder, or remove it first" in again.err
+    assert "are there already; run `forecaster demo` in an empty folder, or remove them first" in again.err
     assert {path: (path.stat().st_ino, path.stat().st_size) for path in desk.folder.glob("*.[yc]*")} == before
     assert {table: desk.rows(table) for table in rows} == rows
 
