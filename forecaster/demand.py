@@ -8,7 +8,7 @@ import numpy as np
 from forecaster.capacity import Capacity
 from forecaster.forecast import Forecast
 from forecaster.gains import Gains
-from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats
+from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats, restore_frozen
 from forecaster.units import check_level, check_positive, epoch_s
 from forecaster.workload import Policy, Pool
 
@@ -62,6 +62,8 @@ class Demand:
             raise ValueError(msg)
         for signal, carry in zip(self.signals, self.carry, strict=True):
             check_positive(f"demand.carry of {signal}", carry, signal.unit)
+
+    __setstate__ = restore_frozen
 
     @property
     def end(self) -> datetime:

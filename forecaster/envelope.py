@@ -57,33 +57,33 @@ def move(old: Plan | None, new: Plan, now: datetime, *, unanswered: bool) -> Mov
     return Move(before=before, after=after, unanswered=unanswered)
 
 
-def enveloped(moves: Sequence[tuple[Plan, Move]], envelope: Envelope) -> tuple[Plan, ...]:
-    """The new plans of a fleet; those that change are held with a reason when the fleet would change beyond the envelope.
+def beyond(moves: Sequence[Move], envelope: Envelope) -> tuple[str, ...]:
+    """Why each new plan of a fleet is held, empty where it is not: those that change are when the fleet would change beyond the envelope.
 
     A pool without a plan to compare with passes: its first plan starts from the floor that was found, under hold, limits and bounds. But
     silence is no consent: an unanswered pool without one stays held. Live load still raises the floor of a held plan's pool.
     """
-    before = sum(made.before or 0.0 for _, made in moves)
-    ratio = sum(made.change for _, made in moves) / before if before else 0.0
+    before = sum(made.before or 0.0 for made in moves)
+    ratio = sum(made.change for made in moves) / before if before else 0.0
     limit = envelope.replicas_ratio
-    moved = sum(made.ratio > (limit or 0.0) for _, made in moves)
+    moved = sum(made.ratio > (limit or 0.0) for made in moves)
     broken = []
     if limit is not None and ratio > limit:
         broken.append(f"the fleet's planned replica-hours change by {ratio:.0%}, the envelope is {limit:.0%}")
     if envelope.workloads is not None and moved > envelope.workloads:
         broken.append(f"{moved} pools change at once, the envelope is {envelope.workloads}")
-    return tuple(_held(plan, _why(made, broken)) for plan, made in moves)
+    return tuple(_why(made, broken) for made in moves)
+
+
+def held(plan: Plan, why: str) -> Plan:
+    """The plan, waiting for an approval where there is a reason for that."""
+    return replace(plan, held=True, reasons=(*plan.reasons, Reason(code=Code.ENVELOPE, detail=why))) if why else plan
 
 
 def _why(made: Move, broken: list[str]) -> str:
-    """Why a plan is held; empty when it is not."""
     if made.before is None and made.unanswered:
         return "the plan before it was held and nobody has approved one since"
     return " and ".join(broken) if made.ratio else ""
-
-
-def _held(plan: Plan, why: str) -> Plan:
-    return replace(plan, held=True, reasons=(*plan.reasons, Reason(code=Code.ENVELOPE, detail=why))) if why else plan
 
 
 def _replica_hours(old: Plan, new: Plan, now: datetime) -> tuple[float, float]:

@@ -7,7 +7,7 @@ ten thousand workloads only a few hundred are in memory. What stays is plans, wh
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial, reduce
 from typing import TypeAlias
 
@@ -17,6 +17,8 @@ from forecaster.events import Event
 from forecaster.forecast import Issued
 from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
+from forecaster.series import Window
+from forecaster.units import DAY_S
 from jobs.batches import Lessons, batches, chunks_of, state_key
 from jobs.chunks import Chunk, Key, through
 from jobs.draft import Draft, walled
@@ -24,7 +26,7 @@ from jobs.events import known_events
 from jobs.failure import failure
 from jobs.fetch import bring, keep, look_up, see
 from jobs.fleet import Fleet, ModelChoice
-from jobs.plan import approve, foresee, hold_beyond_envelope, keep_plans, planned, recall
+from jobs.plan import foresee, planned, recall, settle
 from jobs.progress import beside, told
 from jobs.trusting import believe
 
@@ -34,14 +36,17 @@ _FETCHING, _FORECASTING = 0.5, 0.45
 
 
 def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
-    """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError."""
+    """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError.
+
+    What comes back has the floors of the next day; the store has them all.
+    """
     events, count = known_events(fleet, now), len(fleet.members)
     fetching, forecasting = beside(progress, _FETCHING, _FORECASTING)
     fetched = _fetched(fleet, now, events, fetching)
     made = (draft for batch in forecast(fleet, fetched, now) for draft in plan_batch(fleet, batch, now, events))
     drafts = tuple(told(made, count, forecasting, "forecast workload"))
     progress(_FETCHING + _FORECASTING, "plan")
-    return _settled(fleet, drafts, now)
+    return _in_order(fleet, settle(fleet, drafts, now, Window(start=now, end=now + timedelta(seconds=DAY_S))))
 
 
 def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
@@ -55,7 +60,7 @@ def plan_fleet(fleet: Fleet, now: datetime) -> Batch:
     events = known_events(fleet, now)
     recalled = (tuple(walled(partial(recall, fleet, now=now), draft) for draft in batch) for batch in batches(fleet.members))
     drafts = tuple(draft for batch in recalled for draft in plan_batch(fleet, batch, now, events))
-    return _settled(fleet, drafts, now)
+    return _in_order(fleet, settle(fleet, drafts, now))
 
 
 def forecast(fleet: Fleet, fetched: Iterable[Batch], now: datetime) -> Iterator[Batch]:
@@ -82,7 +87,7 @@ def plan_batch(fleet: Fleet, drafts: Batch, now: datetime, events: tuple[Event, 
         partial(planned, fleet, now=now),
     )
     for draft in drafts:
-        yield reduce(lambda done, step: walled(step, done), steps, draft).without_forecasts()
+        yield reduce(lambda done, step: walled(step, done), steps, draft).without_forecasts().with_plans_sealed()
 
 
 def _fetched(fleet: Fleet, now: datetime, events: tuple[Event, ...], progress: Progress) -> Iterator[Batch]:
@@ -112,13 +117,6 @@ def _answered(draft: Draft, answers: Mapping[Key, Issued | ForecasterError]) -> 
     forecasts = tuple(answer.forecast for answer in of_draft if isinstance(answer, Issued))
     failures = (failure("forecast", answer) for answer in of_draft if isinstance(answer, ForecasterError))
     return replace(draft, forecasts=forecasts, failures=(*draft.failures, *failures))
-
-
-def _settled(fleet: Fleet, drafts: Batch, now: datetime) -> Batch:
-    """Hold what changes the fleet too much, keep the plans, and let them inherit approvals. Raises StoreError."""
-    held = hold_beyond_envelope(fleet, drafts)
-    keep_plans(fleet, held)
-    return _in_order(fleet, (walled(partial(approve, fleet, now=now), draft) for draft in held))
 
 
 def _in_order(fleet: Fleet, drafts: Iterable[Draft]) -> Batch:

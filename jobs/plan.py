@@ -1,12 +1,14 @@
 """The last steps of the first half: demand and plan of every pool, held where they change the fleet too much, or approved."""
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from forecaster.approval import last_followed
 from forecaster.belief import believed_plan
 from forecaster.decision import Ruling
-from forecaster.envelope import Move, enveloped, move
+from forecaster.envelope import Move, beyond, held, move
 from forecaster.event_effects import with_events
 from forecaster.events import Event
 from forecaster.plan import Plan
@@ -14,7 +16,7 @@ from forecaster.reasons import Code
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
 from forecaster.units import DAY_S
 from forecaster.workload import Mode
-from jobs.draft import Draft
+from jobs.draft import Draft, walled
 from jobs.failure import Failure
 from jobs.fleet import Fleet
 from jobs.standing import NEAR_S, inherit_approvals, plans_near, rulings_of
@@ -65,18 +67,18 @@ def planned(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     return replace(made, moves=tuple(_move(fleet, plan, rulings, mode, now) for plan in made.plans))
 
 
-def hold_beyond_envelope(fleet: Fleet, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
-    """Mark the plans that change the fleet beyond the envelope: they wait for approval, whatever the mode."""
-    moves = [pair for draft in drafts for pair in zip(draft.plans, draft.moves, strict=True)]
-    held = {plan.id: plan for plan in enveloped(moves, fleet.envelope)}
-    return tuple(replace(draft, plans=tuple(held[plan.id] for plan in draft.plans)) for draft in drafts)
+def settle(fleet: Fleet, drafts: Sequence[Draft], now: datetime, span: Window | None = None) -> Iterator[Draft]:
+    """Hold the plans that change the fleet too much, keep them, and let them inherit approvals. Raises StoreError.
 
-
-def keep_plans(fleet: Fleet, drafts: tuple[Draft, ...]) -> None:
-    """Append the plans, some hundred at a time: their bytes would be as large again. Raises StoreError."""
-    plans = [plan for draft in drafts for plan in draft.plans]
-    for first in range(0, len(plans), _AT_ONCE):
-        fleet.store.append_plans(plans[first : first + _AT_ONCE])
+    The drafts are sealed, and some hundred of them are opened at a time. span: the floors that are told of then, None = all.
+    """
+    why = iter(beyond([move for draft in drafts for move in draft.moves], fleet.envelope))
+    for first in range(0, len(drafts), _AT_ONCE):
+        opened = [draft.opened() for draft in drafts[first : first + _AT_ONCE]]
+        judged = [replace(draft, plans=tuple(held(plan, next(why)) for plan in draft.plans)) for draft in opened]
+        fleet.store.append_plans([plan for draft in judged for plan in draft.plans])
+        for draft in judged:
+            yield walled(partial(_approve, fleet, now=now), draft).within(span)
 
 
 def _move(fleet: Fleet, made: Plan, rulings: tuple[Ruling, ...], mode: Mode, now: datetime) -> Move:
@@ -93,7 +95,7 @@ def _move(fleet: Fleet, made: Plan, rulings: tuple[Ruling, ...], mode: Mode, now
     return move(old, made, now, unanswered=bool(earlier) and earlier[-1].held)
 
 
-def approve(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+def _approve(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     """Let plans inherit a person's approval where they are close enough; the others wait for one and say so."""
     waiting = inherit_approvals(fleet.store, draft.member.workload, draft.plans, now)
     return replace(draft, waiting=waiting)

@@ -1,6 +1,7 @@
 """A fleet in batches: who goes together, and what travels."""
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -139,3 +140,17 @@ def test_plans_are_made_anew_from_what_each_batch_has_kept(lost: tuple[Fleet, di
     fleet, problems = lost
     again = {draft.name: bool(draft.plans) for draft in plan_fleet(fleet, NOW + timedelta(minutes=5))}
     assert again == {name: told == () for name, told in problems.items()}
+
+
+def test_what_comes_back_of_a_forecast_has_the_floors_of_a_day_and_the_store_has_all(
+    lost: tuple[Fleet, dict[str, tuple[str, ...]]],
+) -> None:
+    fleet, _ = lost
+    drafts = forecast_fleet(replace(fleet, members=fleet.members[:2], horizon_s=3 * DAY_S), NOW + timedelta(hours=2))
+    now = NOW + timedelta(hours=2)
+    for draft in drafts:
+        (kept,) = fleet.store.plans(draft.name, "gpu", Window(start=now, end=now + timedelta(seconds=1)))
+        (told,) = draft.plans
+        assert (told.id, told.held, told.reasons) == (kept.id, kept.held, kept.reasons)
+        assert told.floors == kept.within(Window(start=now, end=now + timedelta(days=1))).floors
+        assert (draft.sealed, draft.histories, draft.forecasts, draft.believed) == (b"", (), (), ())

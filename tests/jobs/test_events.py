@@ -54,7 +54,8 @@ def test_a_launch_reaches_the_plan_of_its_workload_and_goes_from_it_without_a_ne
     world.workload("chat")
     world.workload("code")
     with world.fleet() as fleet:
-        before = planned(forecast_fleet(fleet, NOW), "chat")
+        forecast_fleet(fleet, NOW)
+        before = planned(plan_fleet(fleet, NOW), "chat")
         enter(fleet, launch(workloads=("chat",)), NOW + MINUTE)
         launched = plan_fleet(fleet, NOW + MINUTE)
         enter(fleet, launch(), NOW + 2 * MINUTE, removed=True)
