@@ -138,15 +138,17 @@ def _needed(demand: Demand, shape: Shape) -> list[Floor]:
     whole = whole_replicas_each(np.maximum(need, peaks))
     binding[peaks > need] = len(demand.signals)
     edges = [0, *(np.flatnonzero(np.diff(whole) | np.diff(binding)) + 1).tolist(), need.size]
-    carries = [spell_number(carry) for carry in demand.carry]
+    instants, carries = [demand.step_start(i) for i in edges], [spell_number(carry) for carry in demand.carry]
     return [
         Floor(
-            start=demand.step_start(first),
-            until=demand.step_start(until),
+            start=start,
+            until=until,
             replicas=replicas,
-            reason=_reason(demand, carries, first + int(need[first:until].argmax()), bound, replicas),
+            reason=_reason(demand, carries, first + int(need[first:last].argmax()), bound, replicas),
         )
-        for (first, until), replicas, bound in zip(pairwise(edges), whole[edges[:-1]].tolist(), binding[edges[:-1]].tolist(), strict=True)
+        for (start, until), (first, last), replicas, bound in zip(
+            pairwise(instants), pairwise(edges), whole[edges[:-1]].tolist(), binding[edges[:-1]].tolist(), strict=True
+        )
     ]
 
 

@@ -1,9 +1,7 @@
 """One workload on its way down the first half of the line."""
 
-import pickle
-import zlib
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Self
 
@@ -70,7 +68,7 @@ class Draft:
     """One workload on its way down the line. failures: what went wrong so far; it goes on with what it has.
 
     believed: the load forecasts that plans rest on, where they were judged; trusts: what was thought of the issued ones. moves: one a
-    plan. sealed: the plans while they wait. notes: what a person should know and is no failure.
+    plan. notes: what a person should know and is no failure.
 
     brought, histories, forecasts and believed are there while they are worked on. What stays of them is known and outlooks, since
     those of ten thousand workloads would take gigabytes.
@@ -86,7 +84,6 @@ class Draft:
     trusts: tuple[Trust, ...] = ()
     plans: tuple[Plan, ...] = ()
     moves: tuple[Move, ...] = ()
-    sealed: bytes = field(default=b"", repr=False)
     waiting: tuple[Plan, ...] = ()
     notes: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
@@ -104,21 +101,6 @@ class Draft:
     def without_histories(self) -> Self:
         """The draft with what is known of its histories in their place."""
         return replace(self, brought=(), histories=(), known=tuple(map(_known, self.histories)))
-
-    def with_plans_sealed(self) -> Self:
-        """The draft while its plans wait for all others: their bytes take a tenth of the room."""
-        return replace(self, plans=(), sealed=zlib.compress(pickle.dumps(self.plans), 1))
-
-    def opened(self) -> Self:
-        """The draft with its plans again."""
-        return replace(self, plans=pickle.loads(zlib.decompress(self.sealed)), sealed=b"")  # noqa: S301  our own bytes of a moment ago
-
-    def within(self, span: Window | None) -> Self:
-        """The draft with only those floors that are in force at some time of a span; with all where it is None."""
-        if span is None:
-            return self
-        plans, waiting = tuple(plan.within(span) for plan in self.plans), {plan.id for plan in self.waiting}
-        return replace(self, plans=plans, waiting=tuple(plan for plan in plans if plan.id in waiting))
 
     def without_forecasts(self) -> Self:
         """The draft with what is told of its forecasts in their place."""

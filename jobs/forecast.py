@@ -7,7 +7,7 @@ ten thousand workloads only a few hundred are in memory. What stays is plans, wh
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial, reduce
 from typing import TypeAlias
 
@@ -17,8 +17,6 @@ from forecaster.events import Event
 from forecaster.forecast import Issued
 from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
-from forecaster.series import Window
-from forecaster.units import DAY_S
 from jobs.batches import Lessons, batches, chunks_of, state_key
 from jobs.chunks import Chunk, Key, through
 from jobs.draft import Draft, walled
@@ -36,17 +34,14 @@ _FETCHING, _FORECASTING = 0.5, 0.45
 
 
 def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
-    """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError.
-
-    What comes back has the floors of the next day; the store has them all.
-    """
+    """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError."""
     events, count = known_events(fleet, now), len(fleet.members)
     fetching, forecasting = beside(progress, _FETCHING, _FORECASTING)
     fetched = _fetched(fleet, now, events, fetching)
     made = (draft for batch in forecast(fleet, fetched, now) for draft in plan_batch(fleet, batch, now, events))
     drafts = tuple(told(made, count, forecasting, "forecast workload"))
     progress(_FETCHING + _FORECASTING, "plan")
-    return _in_order(fleet, settle(fleet, drafts, now, Window(start=now, end=now + timedelta(seconds=DAY_S))))
+    return _in_order(fleet, settle(fleet, drafts, now))
 
 
 def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
@@ -87,7 +82,7 @@ def plan_batch(fleet: Fleet, drafts: Batch, now: datetime, events: tuple[Event, 
         partial(planned, fleet, now=now),
     )
     for draft in drafts:
-        yield reduce(lambda done, step: walled(step, done), steps, draft).without_forecasts().with_plans_sealed()
+        yield reduce(lambda done, step: walled(step, done), steps, draft).without_forecasts()
 
 
 def _fetched(fleet: Fleet, now: datetime, events: tuple[Event, ...], progress: Progress) -> Iterator[Batch]:

@@ -67,18 +67,18 @@ def planned(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     return replace(made, moves=tuple(_move(fleet, plan, rulings, mode, now) for plan in made.plans))
 
 
-def settle(fleet: Fleet, drafts: Sequence[Draft], now: datetime, span: Window | None = None) -> Iterator[Draft]:
+def settle(fleet: Fleet, drafts: Sequence[Draft], now: datetime) -> Iterator[Draft]:
     """Hold the plans that change the fleet too much, keep them, and let them inherit approvals. Raises StoreError.
 
-    The drafts are sealed, and some hundred of them are opened at a time. span: the floors that are told of then, None = all.
+    Some hundred at a time, since their bytes are as large again.
     """
     why = iter(beyond([move for draft in drafts for move in draft.moves], fleet.envelope))
     for first in range(0, len(drafts), _AT_ONCE):
-        opened = [draft.opened() for draft in drafts[first : first + _AT_ONCE]]
-        judged = [replace(draft, plans=tuple(held(plan, next(why)) for plan in draft.plans)) for draft in opened]
+        some = drafts[first : first + _AT_ONCE]
+        judged = [replace(draft, plans=tuple(held(plan, next(why)) for plan in draft.plans)) for draft in some]
         fleet.store.append_plans([plan for draft in judged for plan in draft.plans])
         for draft in judged:
-            yield walled(partial(_approve, fleet, now=now), draft).within(span)
+            yield walled(partial(_approve, fleet, now=now), draft)
 
 
 def _move(fleet: Fleet, made: Plan, rulings: tuple[Ruling, ...], mode: Mode, now: datetime) -> Move:

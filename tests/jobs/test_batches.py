@@ -142,15 +142,10 @@ def test_plans_are_made_anew_from_what_each_batch_has_kept(lost: tuple[Fleet, di
     assert again == {name: told == () for name, told in problems.items()}
 
 
-def test_what_comes_back_of_a_forecast_has_the_floors_of_a_day_and_the_store_has_all(
-    lost: tuple[Fleet, dict[str, tuple[str, ...]]],
-) -> None:
+def test_what_comes_back_has_its_plans_and_no_grid_of_a_history_or_forecast(lost: tuple[Fleet, dict[str, tuple[str, ...]]]) -> None:
     fleet, _ = lost
-    drafts = forecast_fleet(replace(fleet, members=fleet.members[:2], horizon_s=3 * DAY_S), NOW + timedelta(hours=2))
-    now = NOW + timedelta(hours=2)
-    for draft in drafts:
-        (kept,) = fleet.store.plans(draft.name, "gpu", Window(start=now, end=now + timedelta(seconds=1)))
-        (told,) = draft.plans
-        assert (told.id, told.held, told.reasons) == (kept.id, kept.held, kept.reasons)
-        assert told.floors == kept.within(Window(start=now, end=now + timedelta(days=1))).floors
-        assert (draft.sealed, draft.histories, draft.forecasts, draft.believed) == (b"", (), (), ())
+    (draft,) = forecast_fleet(replace(fleet, members=fleet.members[:1]), NOW + timedelta(hours=2))
+    assert (draft.brought, draft.histories, draft.forecasts, draft.believed) == ((), (), (), ())
+    assert [known.ratio for known in draft.known] == [1.0]
+    assert [len(outlook.daily_peaks) for outlook in draft.outlooks] == [2]
+    assert len(draft.plans) == 1
