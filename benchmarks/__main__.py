@@ -6,12 +6,12 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import correction, cost, executors, replay, store
+from benchmarks import correction, cost, executors, fleet, replay, store
 from benchmarks.accuracy import report as accuracy
 from benchmarks.figures import Figure, Table
 from jobs.clock import SystemClock
 
-BENCHMARKS = (accuracy.figures, correction.figures, cost.figures, executors.figures, store.figures, replay.figures)
+BENCHMARKS = (accuracy.figures, correction.figures, cost.figures, executors.figures, fleet.figures, store.figures, replay.figures)
 LIBRARIES = ("numpy", "pandas", "sqlalchemy", "statsmodels", "prophet", "lightgbm", "ray", "dask")
 
 

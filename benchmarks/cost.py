@@ -107,7 +107,7 @@ def worked(work: Work) -> Done:
     """What a worker does with a chunk."""
     begun_s = cpu_s()
     issued = forecast(work)
-    return Done(issued=issued, cpu_s=cpu_s() - begun_s, worker_mb=_peak_mb())
+    return Done(issued=issued, cpu_s=cpu_s() - begun_s, worker_mb=peak_mb())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -167,7 +167,7 @@ def _prophet_s(series: list[Series]) -> float:
     return (cpu_s() - begun_s) / len(known)
 
 
-def _peak_mb() -> float:
+def peak_mb() -> float:
     """The largest resident size of this process. Where /proc has it, not what it was before this program was loaded into it."""
     status = Path("/proc/self/status")
     if status.exists():
