@@ -8,7 +8,7 @@ import numpy as np
 from forecaster.capacity import Capacity
 from forecaster.forecast import Forecast
 from forecaster.gains import Gains
-from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats, restore_frozen
+from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats, reduce_frozen
 from forecaster.units import check_level, check_positive, epoch_s
 from forecaster.workload import Policy, Pool
 
@@ -63,7 +63,7 @@ class Demand:
         for signal, carry in zip(self.signals, self.carry, strict=True):
             check_positive(f"demand.carry of {signal}", carry, signal.unit)
 
-    __setstate__ = restore_frozen
+    __reduce__ = reduce_frozen
 
     @property
     def end(self) -> datetime:

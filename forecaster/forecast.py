@@ -11,7 +11,7 @@ import numpy as np
 from forecaster.calendar import Calendar
 from forecaster.gains import Gains
 from forecaster.reasons import Reason
-from forecaster.series import Floats, Signal, Window, check_grid, frozen_floats, restore_frozen
+from forecaster.series import Floats, Signal, Window, check_grid, frozen_floats, reduce_frozen
 from forecaster.units import check_instant, check_level, check_named, check_positive, epoch_s
 
 STANDARD_LEVELS = (0.05, 0.1, 0.25, 0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.975, 0.99)
@@ -92,7 +92,7 @@ class DailyPeak:
             msg = "the expected instant of a daily peak must lie in the part of the day that it covers"
             raise ValueError(msg)
 
-    __setstate__ = restore_frozen
+    __reduce__ = reduce_frozen
 
     def at_level(self, level: float) -> float:
         """The peak at any level between the lowest and the highest stated one, by interpolation in normal scores."""
@@ -174,7 +174,7 @@ class Forecast:
             msg = f"coverage needs one entry a level, got {len(self.coverage)} for {len(self.levels)}"
             raise ValueError(msg)
 
-    __setstate__ = restore_frozen
+    __reduce__ = reduce_frozen
 
     def __len__(self) -> int:
         return int(self.values.shape[1])

@@ -93,12 +93,21 @@ def frozen_floats(values: object, *, ndim: int, name: str) -> Floats:
     return array
 
 
-def restore_frozen(unpickled: "DataclassInstance", state: list[object]) -> None:
-    """`__setstate__` of a frozen dataclass that holds arrays: they come out of a pickle writeable, and are made read-only again."""
-    for field, value in zip(fields(unpickled), state, strict=True):
+def reduce_frozen(value: "DataclassInstance") -> tuple[object, ...]:
+    """`__reduce__` of a frozen dataclass that holds arrays: they come out of a pickle writeable, and are made read-only again.
+
+    `__setstate__` would be the place, but dataclasses with slots overwrite it before Python 3.11.3.
+    """
+    return _restored, (type(value), tuple(getattr(value, field.name) for field in fields(value)))
+
+
+def _restored(kind: "type[DataclassInstance]", values: tuple[object, ...]) -> "DataclassInstance":
+    restored = object.__new__(kind)
+    for field, value in zip(fields(kind), values, strict=True):
         if isinstance(value, np.ndarray):
             value.flags.writeable = False
-        object.__setattr__(unpickled, field.name, value)
+        object.__setattr__(restored, field.name, value)
+    return restored
 
 
 def check_grid(start: datetime, step_s: int) -> None:
@@ -153,7 +162,7 @@ class Series:
         )
 
     __hash__ = None  # type: ignore[assignment]  # arrays have no hash; the type is compared by value
-    __setstate__ = restore_frozen
+    __reduce__ = reduce_frozen
 
     @property
     def end(self) -> datetime:
@@ -259,7 +268,7 @@ class Panel:
             msg = f"a panel needs one row a name, got {len(self.names)} names, mean {self.mean.shape}, peak {self.peak.shape}"
             raise ValueError(msg)
 
-    __setstate__ = restore_frozen
+    __reduce__ = reduce_frozen
 
     @property
     def end(self) -> datetime:

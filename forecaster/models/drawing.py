@@ -11,6 +11,7 @@ from forecaster.models.past import Member, Past
 from forecaster.series import Floats
 
 _MOST_RATIO = 10.0  # no median of tomorrow lies so far above the largest load ever measured, or it diverged
+_HIGHEST_RATIO = 3.0  # and one that is above three times of it is held there: a trend that ran on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,4 +59,5 @@ def _believed(paths: Floats, past: Past) -> Floats:
     largest = np.exp(np.where(np.isnan(lines), -np.inf, lines).max(axis=1)) - past.offset
     most = np.log(_MOST_RATIO * np.maximum(largest, past.offset) + past.offset)
     sane = (paths <= most[:, None, None]).all(axis=2) & np.isfinite(paths).all(axis=2)
-    return np.where(sane[..., None], np.maximum(paths, np.log(past.offset)[:, None, None]), np.nan)
+    highest = np.log(_HIGHEST_RATIO * np.maximum(largest, past.offset) + past.offset)
+    return np.where(sane[..., None], np.clip(paths, np.log(past.offset)[:, None, None], highest[:, None, None]), np.nan)
