@@ -12,6 +12,8 @@ def complete(days: Floats, season: int) -> Floats:
     That moves neither level nor season much. A slot of the first season takes the middle of its time of day over that season's days, or
     of all that was measured where that time of day never was.
     """
+    if not np.isnan(days).any():
+        return days.reshape(-1)
     usual = np.nan_to_num(on_a_ring(medians(days[None, :season]))[0], nan=float(np.nanmedian(days)))
     whole = days.copy()
     for day, row in enumerate(whole):
