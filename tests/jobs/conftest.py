@@ -2,7 +2,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 
 from tests.jobs.world import World, daily_rpm, write_trace
 from tests.kube_api import KubeApi
@@ -13,11 +12,3 @@ def world(tmp_path: Path) -> Iterator[World]:
     write_trace(tmp_path / "load.csv", daily_rpm())
     with KubeApi() as api:
         yield World(folder=tmp_path, api=api)
-
-
-@pytest.fixture(autouse=True)
-def log_as_it_was() -> Iterator[None]:
-    """A command that ran in this process has set the log up for itself; the next test begins without that."""
-    structlog.reset_defaults()
-    yield
-    structlog.reset_defaults()

@@ -5,7 +5,6 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Iterator
 from contextlib import redirect_stderr
 
 import pytest
@@ -13,17 +12,6 @@ import structlog
 
 from jobs.config.document import LogSection
 from jobs.telemetry import start_logging
-
-
-@pytest.fixture(autouse=True)
-def logging_as_before() -> Iterator[None]:
-    root = logging.getLogger()
-    handlers, level = list(root.handlers), root.level
-    yield
-    logging.captureWarnings(capture=False)
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    structlog.reset_defaults()
 
 
 def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
