@@ -64,7 +64,7 @@ def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progres
     """
     series = trace.series()
     first, minutes = first_origin(trace, series), minute_load(trace)
-    fleet = Fleet(replica_rpm=replica_rpm(minutes, first), lead_min=math.ceil(settings.lead_time_s / MINUTE_S))
+    fleet = Fleet(replica_rpm=settings.replica_rpm or replica_rpm(minutes, first), lead_min=math.ceil(settings.lead_time_s / MINUTE_S))
     trial = Trial(minutes=minutes, start=first, end=minutes.end, fleet=fleet, late_limit_ratio=settings.late_limit_ratio)
     scored = origins(first, trace.end)
     issued = _forecasts(series, (*early_origins(series, first), *scored), settings, progress)

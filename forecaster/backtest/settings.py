@@ -23,6 +23,7 @@ class Settings:
     model, fallback: names in the catalogue of models. lead_time_s: request to ready. late_limit_ratio: the share of requests that may be
     late. history_s: how far back a model looks. levels, targets: the candidates of the operating point. trailing_days: the level of a
     day is chosen on so many days before it, with caution_ratio of the limit: the days to come are not the days before (decision 7).
+    replica_rpm: what one replica serves; None = sized from the trace, as the contract has it.
     """
 
     model: str = "ensemble"
@@ -34,6 +35,7 @@ class Settings:
     targets: tuple[float, ...] = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
     trailing_days: int = 28
     caution_ratio: float = 0.5
+    replica_rpm: float | None = None
 
     def __post_init__(self) -> None:
         check_named("backtest.model", self.model)
@@ -43,6 +45,8 @@ class Settings:
         check_positive("backtest.history_s", self.history_s, "seconds")
         check_positive("backtest.trailing_days", self.trailing_days, "days")
         check_positive("backtest.caution_ratio", self.caution_ratio, "")
+        if self.replica_rpm is not None:
+            check_positive("backtest.replica_rpm", self.replica_rpm, "requests/min")
         for level in self.levels:
             check_level("backtest.levels", level)
         if not self.levels or any(a >= b for a, b in pairwise(self.levels)):
