@@ -12,7 +12,13 @@ PLAIN_TARGET = 0.7
 
 def others(trial: Trial) -> dict[str, Outcome]:
     """The outcome of each policy by name; those named best are the best in hindsight, the others know what was known then."""
-    ways = {
+    outcomes = {name: trial.outcome(policies) for name, policies in ways(trial).items()}
+    return {name: outcome.only(trial.cheapest(outcome)) for name, outcome in outcomes.items()}
+
+
+def ways(trial: Trial) -> dict[str, Policies]:
+    """What each name stands for on a trial: one policy, or the candidates among which the best is chosen in hindsight."""
+    return {
         "static": static(trial),
         f"hpa_{PLAIN_TARGET:g}": hpa(np.array([PLAIN_TARGET]), len(trial)),
         "hpa_best": hpa_candidates(len(trial)),
@@ -20,8 +26,6 @@ def others(trial: Trial) -> dict[str, Outcome]:
         "last_week": last_week(trial),
         "aws_like": aws_like(trial),
     }
-    outcomes = {name: trial.outcome(policies) for name, policies in ways.items()}
-    return {name: outcome.only(trial.cheapest(outcome)) for name, outcome in outcomes.items()}
 
 
 def ours(trial: Trial, floors: Ints, step_s: int, target: float) -> dict[str, Outcome]:

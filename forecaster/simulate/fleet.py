@@ -107,6 +107,12 @@ class Policies:
     def __len__(self) -> int:
         return int(self.targets.size)
 
+    def only(self, policy: int) -> Self:
+        """One policy alone."""
+        row = slice(policy, policy + 1)
+        start = None if self.start is None else self.start[row]
+        return replace(self, targets=self.targets[row], floors=self.floors[row], start=start)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Outcome:
