@@ -79,3 +79,7 @@ class NothingKept(ForecasterError):
 
 class TraceRejected(ForecasterError):
     """A trace file cannot be replayed."""
+
+
+class ReplayUnsupported(ForecasterError):
+    """An autoscaler is set up in a way that no replay of the load can show."""
