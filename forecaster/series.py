@@ -27,6 +27,7 @@ class Signal(StrEnum):
     QUEUE_DEPTH = "queue_depth"
     REFUSED = "refused"
     CONDITION = "condition"
+    READY = "ready"
 
     @property
     def unit(self) -> str:
@@ -43,6 +44,7 @@ _UNITS = {
     Signal.QUEUE_DEPTH: "requests waiting",
     Signal.REFUSED: "requests refused/min",
     Signal.CONDITION: "(any but 0 holds)",
+    Signal.READY: "replicas",
 }
 
 MOST_LOAD = 1e12

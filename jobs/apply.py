@@ -24,6 +24,7 @@ from jobs.at_once import at_once
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
 from jobs.memory import NEWS_S, Memory, remembered
+from jobs.ready import keep_ready
 from jobs.standing import standing
 
 log = structlog.get_logger()
@@ -71,6 +72,7 @@ def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     """Decide and write every target's floor, several workloads at once; a broken one stops no other. Raises StoreError."""
     cycles = at_once(partial(_guarded, fleet, now=now), remembered(fleet.store, fleet.members, now), fleet.workers)
     fleet.store.append_records([record for cycle in cycles for record in cycle.news])
+    keep_ready(fleet.store, [(member, cycle.seen) for member, cycle in zip(fleet.members, cycles, strict=True)], now)
     return cycles
 
 
