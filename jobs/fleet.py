@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from forecaster.cost import Prices
 from forecaster.envelope import Envelope
 from forecaster.events import Event
 from forecaster.keep import Keep
@@ -15,7 +16,7 @@ from forecaster.workload import Workload
 class Member:
     """One workload: the questions about its load, who answers them, and where its floors go, by target name.
 
-    continues: the older names of its traffic.
+    continues: the older names of its traffic. prices: by pool, empty where none were said.
     """
 
     workload: Workload
@@ -25,6 +26,7 @@ class Member:
     source: MetricSource
     targets: Mapping[str, ScaleTarget]
     continues: tuple[Lineage, ...] = ()
+    prices: Mapping[str, Prices] = field(default_factory=dict)
 
     @property
     def lineage(self) -> Lineage:

@@ -36,7 +36,9 @@ def keep_ready(store: Store, looks: Iterable[tuple[Member, Sequence[Seen]]], now
     news = {name: (member, pools) for name, (member, pools) in found.items() if pools}
     if not news:
         return
-    store.append_histories([(_name(name, pool), _one(member, count, now)) for name, (member, pools) in news.items() for pool, count in pools])
+    store.append_histories(
+        [(_name(name, pool), _one(member, count, now)) for name, (member, pools) in news.items() for pool, count in pools]
+    )
     recent = {name: at_s for name, at_s in last.items() if at_s > epoch_s(now) - 2 * DAY_S}
     looked = recent | {name: _bucket_s(member, now) for name, (member, _) in news.items()}
     store.save_states({_KEY: State(model="ready", version=_VERSION, payload=json.dumps(looked).encode())})

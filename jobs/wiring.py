@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -10,6 +11,7 @@ from connectors.sources.registry import OpenedSource, open_source
 from connectors.stores.opening import open_store
 from connectors.targets.recording import RecordingTarget
 from connectors.targets.registry import Target, open_targets, target_name
+from forecaster.cost import Prices
 from forecaster.lineage import Lineage
 from forecaster.ports import ScaleTarget
 from forecaster.workload import Mode
@@ -51,6 +53,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                     source=sources[section.source],
                     targets=_targets(section, targets, rehearse=rehearse),
                     continues=_older(section, by_name, (section.name,)),
+                    prices=_prices(section, config),
                 )
                 for section in sections
             ),
@@ -97,6 +100,14 @@ def _older(section: WorkloadSection, by_name: dict[str, WorkloadSection], trail:
         for older in section.continues
         if older.name not in trail
     )
+
+
+def _prices(section: WorkloadSection, config: Config) -> dict[str, Prices]:
+    """What each pool costs; nothing where no prices were said."""
+    if config.prices is None:
+        return {}
+    general = config.prices.to_core()
+    return {pool.name: general if pool.gpu_hour is None else replace(general, gpu_hour=pool.gpu_hour) for pool in section.pools}
 
 
 def _targets(section: WorkloadSection, targets: dict[str, Target], *, rehearse: Rehearse) -> dict[str, ScaleTarget]:

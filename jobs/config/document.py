@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, model_validator
 from connectors.executors.processes import ProcessesConfig
 from connectors.executors.registry import ExecutorConfig
 from connectors.sources.registry import SourceConfig
+from forecaster.cost import Prices
 from forecaster.envelope import Envelope
 from forecaster.keep import Keep
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
@@ -112,6 +113,27 @@ class KeepSection(BaseModel):
         return self
 
 
+class PricesSection(BaseModel):
+    """What replica-hours and late requests cost, for `forecaster savings`."""
+
+    model_config = SECTION
+    currency: str = Field(min_length=1)
+    """Currency of all prices, such as EUR or USD. No default: a sum without one says nothing."""
+    gpu_hour: Positive
+    """Price of one replica for one hour, with all of its GPUs. No default. A pool may have its own."""
+    late_request: Positive | None = None
+    """Price of one request that had to wait for a replica. Default: none; late requests are counted and not priced."""
+
+    def to_core(self) -> Prices:
+        """The same in the core's type."""
+        return Prices(currency=self.currency, gpu_hour=self.gpu_hour, late_request=self.late_request)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        self.to_core()
+        return self
+
+
 class DaemonSection(BaseModel):
     """The long-running service."""
 
@@ -161,6 +183,8 @@ class Config(BaseModel):
     """When the fleet's change needs a person."""
     keep: KeepSection = KeepSection()
     """How long the store remembers."""
+    prices: PricesSection | None = None
+    """What replica-hours and late requests cost. Default: none; `forecaster savings` tells hours alone, never a made-up sum."""
     daemon: DaemonSection = DaemonSection()
     """The long-running service."""
     log: LogSection = LogSection()
@@ -172,7 +196,7 @@ class Config(BaseModel):
             days = (self.forecast.history / DAY_S, self.keep.history / DAY_S)
             msg = f"keep.history must not be shorter than forecast.history of {days[0]:g}d, got {days[1]:g}d"
             raise ValueError(msg)
-        found = contradictions(
+        found = self._unpriced() or contradictions(
             self.sources,
             placed("", "workloads", self.workloads),
             placed("", "templates", self.templates),
@@ -182,6 +206,14 @@ class Config(BaseModel):
         if found:
             raise ValueError(found[0])
         return self
+
+    def _unpriced(self) -> list[str]:
+        """A sentence for each pool with a price of its own where no currency is said."""
+        if self.prices is not None:
+            return []
+        pools = [(place, i, pool) for place, workload in placed("", "workloads", self.workloads) for i, pool in enumerate(workload.pools)]
+        told = "is a price without a currency; say it in `prices`, with the price of the other pools"
+        return [f"{place}.pools[{i}].gpu_hour: {told}" for place, i, pool in pools if pool.gpu_hour is not None]
 
 
 class Included(BaseModel):

@@ -79,6 +79,8 @@ class PoolSection(BaseModel):
     """How long before the load a replica must be asked for; the longer one of `warm` and `cold` counts."""
     share: Number = Field(1.0, gt=0, le=1)
     """Part of the workload's load that goes to this pool, above 0 to 1. Default 1: most workloads have one pool."""
+    gpu_hour: Positive | None = None
+    """Price of one of its replicas for one hour, in the currency of `prices`. Default: that of `prices`."""
     targets: tuple[TargetConfig, ...] = Field(min_length=1)
     """Where the floor is written, in this order. No default."""
 
