@@ -39,7 +39,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
-    """What was found. per_pod: what the HPA means a replica to carry, in the load's unit. notes: a sentence on how each figure came about."""
+    """What was found. per_pod: what the HPA means a replica to carry, in the load's unit. notes: how each figure came about."""
 
     load: Load
     size: Size

@@ -23,8 +23,9 @@ Kind: TypeAlias = Literal["Resource", "ContainerResource", "Pods", "Object", "Ex
 class Metric:
     """One metric that an HPA follows.
 
-    matchers: its selector in PromQL's words, such as `model="a"`. about: kind and name of the object that an Object metric describes. per_pod: the
-    load that one replica is meant to carry, in the metric's own unit; None where the target is a whole or a utilisation.
+    matchers: its selector in PromQL's words, such as `model="a"`. about: kind and name of the object that an Object metric describes.
+    per_pod: the load that one replica is meant to carry, in the metric's own unit. utilisation_ratio: of what its containers request.
+    Both None where the target is a total.
     """
 
     kind: Kind
@@ -61,8 +62,8 @@ class TheirHpa:
 def read_hpa(named: str, cluster: Cluster) -> TheirHpa:
     """The HPA that `named` (NAMESPACE/NAME) is. Reads it and nothing else.
 
-    Raises ConfigRejected when that is no name, TargetMissing when there is none, TargetForbidden, TargetUnavailable or TargetRefused when it
-    cannot be read.
+    Raises ConfigRejected when that is no name, TargetMissing when there is none, TargetForbidden, TargetUnavailable or TargetRefused
+    when it cannot be read.
     """
     namespace, _, name = named.partition("/")
     if not namespace or not name or "/" in name:

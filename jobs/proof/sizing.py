@@ -44,7 +44,7 @@ def size(*, configured: float | None, per_pod: float | None, carried: float | No
 
 
 def carried_by_one(load: Floats, ready: Floats) -> float | None:
-    """The load per ready replica that was not exceeded in 99 % of the buckets; None with less than a day's worth of both, shape (n,) each."""
+    """The load per ready replica that was not exceeded in 99 % of the buckets; None with less than a day of both, shape (n,) each."""
     both = ~np.isnan(load) & ~np.isnan(ready) & (ready >= 1)
     if int(both.sum()) < min(_LEAST_MINUTES, load.size // 2):
         return None
