@@ -10,9 +10,10 @@ _LEAST_S = {
     "all_forecasts_s": 2 * DAY_S,
     "plans_s": 42 * DAY_S,
     "records_s": 28 * DAY_S,
+    "starts_s": 56 * DAY_S,
 }
 """Plans: the same weekday of the last four weeks is looked up, in plans that were made up to 14 days before. The others: what `review` and
-`explain` look back."""
+`explain` look back, and lead times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +28,7 @@ class Keep:
     all_forecasts_s: float = 14 * DAY_S
     plans_s: float = 90 * DAY_S
     records_s: float = 400 * DAY_S
+    starts_s: float = 90 * DAY_S
 
     def __post_init__(self) -> None:
         for field in fields(self):
@@ -42,14 +44,15 @@ class Keep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
-    """How much was forgotten: days of one signal's history, forecasts, plans, records."""
+    """How much was forgotten: days of one signal's history, forecasts, plans, records, starts of replicas."""
 
     history: int
     forecasts: int
     plans: int
     records: int
+    starts: int = 0
 
     @property
     def total(self) -> int:
         """All of it."""
-        return self.history + self.forecasts + self.plans + self.records
+        return self.history + self.forecasts + self.plans + self.records + self.starts

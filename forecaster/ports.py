@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from forecaster.decision import Applied, CycleRecord, Decision, Ruling, Seen
 from forecaster.errors import ForecasterError
@@ -14,6 +14,7 @@ from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Panel, Series, Signal, Window
+from forecaster.starts import Start
 from forecaster.units import check_named
 
 Chunk = TypeVar("Chunk")
@@ -91,6 +92,19 @@ class ScaleTarget(Protocol):
     def observe(self, now: datetime) -> Seen: ...
     def set_floor(self, decision: Decision, seen: Seen) -> Applied: ...
     def release(self, seen: Seen) -> Applied: ...
+
+
+@runtime_checkable
+class StartSource(Protocol):
+    """A target that can also tell how its replicas came up, where what it scales keeps that. Read-only.
+
+    `starts` answers with the replicas that are there now, ready or on their way, those of a rolling update marked as such. One
+    that is not there any more is left out: whoever asks knows what it saw before. Raises as `ScaleTarget.observe` does.
+    """
+
+    name: str
+
+    def starts(self, now: datetime) -> tuple[Start, ...]: ...
 
 
 class Lease(Protocol):
@@ -184,6 +198,15 @@ class Store(Protocol):
 
     def events(self, window: Window) -> tuple[EventEntry, ...]:
         """The entries made in `window`, in the order in which they were said: what was added, and what was taken away."""
+
+    def append_starts(self, starts: Sequence[tuple[str, str, Start]]) -> None:
+        """Keep (workload, pool, start), all or none. Of a replica the newest is kept, until it was ready: that is the last word on it."""
+
+    def starts_of(self, pools: Sequence[tuple[str, str]], window: Window, last: int) -> dict[tuple[str, str], tuple[Start, ...]]:
+        """The newest `last` starts of each (workload, pool) requested in `window`, oldest first; those without one are left out."""
+
+    def open_starts(self) -> dict[tuple[str, str], tuple[Start, ...]]:
+        """Every start that may still become ready, by (workload, pool)."""
 
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is older at `now` than `keep` says; never the newest forecast, plan or record of its line, nor what a person said."""

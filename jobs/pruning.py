@@ -39,5 +39,11 @@ def sentence(pruned: Pruned) -> str:
     """What was forgotten, in words."""
     if not pruned.total:
         return "nothing in the store is older than `keep` says"
-    parts = ((pruned.history, "days of history"), (pruned.forecasts, "forecasts"), (pruned.plans, "plans"), (pruned.records, "records"))
+    parts = (
+        (pruned.history, "days of history"),
+        (pruned.forecasts, "forecasts"),
+        (pruned.plans, "plans"),
+        (pruned.records, "records"),
+        (pruned.starts, "starts"),
+    )
     return "forgotten: " + ", ".join(f"{count:,d} {what}" for count, what in parts if count)

@@ -42,7 +42,7 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectRef:
-    """One namespaced object of the API: `autoscaling`, `v2`, `horizontalpodautoscalers`, namespace, name.
+    """One object of the API: `autoscaling`, `v2`, `horizontalpodautoscalers`, namespace, name. The core group has the name "".
 
     Without a name: all of that kind in the namespace; without a namespace either: all in the cluster.
     """
@@ -56,11 +56,11 @@ class ObjectRef:
     @property
     def resource(self) -> str:
         """The resource as RBAC and kubectl name it."""
-        return f"{self.plural}.{self.group}"
+        return f"{self.plural}.{self.group}" if self.group else self.plural
 
     def __str__(self) -> str:
         if self.name:
-            return f"{self.resource} {self.namespace}/{self.name}"
+            return f"{self.resource} {self.namespace}/{self.name}" if self.namespace else f"{self.resource} {self.name}"
         return f"{self.resource} in {f'namespace {self.namespace}' if self.namespace else 'all namespaces'}"
 
 
@@ -95,6 +95,16 @@ class Cluster:
         """All objects of a reference without a name that the label selector takes."""
         return self._retried(self._find_once, ref, selector)
 
+    def pods(self, namespace: str, selector: str) -> tuple[Json, ...]:
+        """All pods of a namespace that the label selector takes."""
+        ref = ObjectRef(group="", version="v1", plural="pods", namespace=namespace, name="")
+        return self._retried(self._find_once, ref, selector, _list_pods)
+
+    def node(self, name: str) -> Json:
+        """The node of that name."""
+        ref = ObjectRef(group="", version="v1", plural="nodes", namespace="", name=name)
+        return self._retried(self._call, "get", ref, _read_node)
+
     def may(self, verb: str, ref: ObjectRef) -> bool:
         """Whether our role allows the verb on the object, as the server's own SelfSubjectAccessReview says: nothing is kept of it."""
         return self._retried(self._may_once, verb, ref)
@@ -121,11 +131,11 @@ class Cluster:
             lambda api, path, timeout_s: api.get_namespaced_custom_object(**path, _preload_content=False, _request_timeout=timeout_s),
         )
 
-    def _find_once(self, ref: ObjectRef, selector: str) -> tuple[Json, ...]:
+    def _find_once(self, ref: ObjectRef, selector: str, page_of: Callable[..., Any] | None = None) -> tuple[Json, ...]:
         found: list[Json] = []
         token = None
         while True:
-            page = self._call("list", ref, partial(_list, {"label_selector": selector, "limit": _PAGE, "_continue": token}))
+            page = self._call("list", ref, partial(page_of or _list, {"label_selector": selector, "limit": _PAGE, "_continue": token}))
             found += page.get("items", ())
             token = page.get("metadata", {}).get("continue")
             if not token:
@@ -181,6 +191,19 @@ def _list(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -
             **kind, namespace=path["namespace"], **wanted, _preload_content=False, _request_timeout=timeout_s
         )
     return api.list_cluster_custom_object(**kind, **wanted, _preload_content=False, _request_timeout=timeout_s)
+
+
+def _list_pods(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
+    from kubernetes.client import CoreV1Api  # noqa: PLC0415
+
+    core = CoreV1Api(api.api_client)
+    return core.list_namespaced_pod(path["namespace"], **wanted, _preload_content=False, _request_timeout=timeout_s)
+
+
+def _read_node(api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
+    from kubernetes.client import CoreV1Api  # noqa: PLC0415
+
+    return CoreV1Api(api.api_client).read_node(path["name"], _preload_content=False, _request_timeout=timeout_s)
 
 
 def _may_pass(error: Exception) -> bool:

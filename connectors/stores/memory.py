@@ -19,6 +19,7 @@ from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Series, Signal, Window
+from forecaster.starts import Start
 from forecaster.units import DAY_S, ceil_to, epoch_s
 
 Value = TypeVar("Value")
@@ -71,6 +72,7 @@ class MemoryStore:
         self._rulings: dict[str, dict[tuple[datetime, str, str, str | None], Ruling]] = defaultdict(dict)
         self._marks: dict[str, dict[tuple[object, ...], Mark]] = defaultdict(dict)
         self._events: dict[tuple[str, datetime, str], EventEntry] = {}
+        self._starts: dict[tuple[str, str], dict[tuple[str, str], Start]] = defaultdict(dict)
 
     def append_history(self, workload: str, series: Series) -> None:
         """Keep measured buckets, as the port says."""
@@ -213,6 +215,29 @@ class MemoryStore:
             said = [entry for entry in self._events.values() if entry.at in window]
         return tuple(sorted(said, key=attrgetter("at")))
 
+    def append_starts(self, starts: Sequence[tuple[str, str, Start]]) -> None:
+        """Keep starts, as the port says."""
+        batch = list(starts)
+        with self._lock:
+            for workload, pool, start in batch:
+                of_pool, key = self._starts[workload, pool], (start.target, start.replica)
+                if key not in of_pool or of_pool[key].ready is None:
+                    of_pool[key] = start
+
+    def starts_of(self, pools: Sequence[tuple[str, str]], window: Window, last: int) -> dict[tuple[str, str], tuple[Start, ...]]:
+        """The newest starts of many pools, as the port says."""
+        with self._lock:
+            found = {pool: [start for start in self._starts[pool].values() if start.requested in window] for pool in pools}
+        newest = {pool: sorted(starts, key=attrgetter("target", "replica")) for pool, starts in found.items() if starts}
+        kept = {pool: sorted(starts, key=attrgetter("requested"), reverse=True)[:last] for pool, starts in newest.items()}
+        return {pool: tuple(sorted(starts, key=attrgetter("requested", "target", "replica"))) for pool, starts in kept.items()}
+
+    def open_starts(self) -> dict[tuple[str, str], tuple[Start, ...]]:
+        """Every start that may still become ready, by workload and pool."""
+        with self._lock:
+            found = {pool: [start for start in starts.values() if start.is_open] for pool, starts in self._starts.items()}
+        return {pool: tuple(sorted(starts, key=attrgetter("requested", "target", "replica"))) for pool, starts in found.items() if starts}
+
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is old, as the port says."""
 
@@ -231,6 +256,7 @@ class MemoryStore:
                 forecasts=forecasts,
                 plans=sum(line.forget(before(keep.plans_s)) for line in self._plans.values()),
                 records=sum(line.forget(before(keep.records_s)) for line in records),
+                starts=sum(_forget_starts(starts, before(keep.starts_s)) for starts in self._starts.values()),
             )
 
     def _forget_days(self, first_day: int) -> int:
@@ -245,3 +271,10 @@ class MemoryStore:
 
     def close(self) -> None:
         """Nothing to let go of."""
+
+
+def _forget_starts(starts: dict[tuple[str, str], Start], old: Callable[[datetime], bool]) -> int:
+    gone = [key for key, start in starts.items() if old(start.requested)]
+    for key in gone:
+        del starts[key]
+    return len(gone)

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, Engine, Table, and_, bindparam, delete, exists, func, select
 
 from connectors.stores.engine import reading, writing
-from connectors.stores.tables import FORECASTS, HISTORY, PLANS, RECORDS, TARGETS
+from connectors.stores.tables import FORECASTS, HISTORY, PLANS, RECORDS, STARTS, TARGETS
 from forecaster.keep import Pruned
 from forecaster.units import DAY_S
 
@@ -26,6 +26,7 @@ class Cuts:
     all_forecasts_us: int
     plans_us: int
     records_us: int
+    starts_us: int
 
 
 def prune(engine: Engine, cuts: Cuts) -> Pruned:
@@ -36,6 +37,7 @@ def prune(engine: Engine, cuts: Cuts) -> Pruned:
         + _thinned(engine, cuts.all_forecasts_us),
         plans=_aged(engine, PLANS, (PLANS.c.workload, PLANS.c.pool), cuts.plans_us),
         records=_records(engine, cuts.records_us),
+        starts=_starts(engine, cuts.starts_us),
     )
 
 
@@ -94,6 +96,20 @@ def _records(engine: Engine, before_us: int) -> int:
                 if last_us is not None:
                     old = and_(RECORDS.c.target_id == target, RECORDS.c.at_us < min(before_us, last_us))
                     total += connection.execute(delete(RECORDS).where(old)).rowcount
+    return total
+
+
+def _starts(engine: Engine, before_us: int) -> int:
+    """A pool at a time: the rows of none are so many that others would wait."""
+    old = STARTS.c.requested_us < before_us
+    with reading(engine) as connection:
+        pools = connection.execute(select(STARTS.c.workload, STARTS.c.pool).where(old).distinct()).all()
+    total = 0
+    for batch in _batches(pools):
+        with writing(engine) as connection:
+            for workload, pool in batch:
+                of = and_(STARTS.c.workload == workload, STARTS.c.pool == pool, old)
+                total += connection.execute(delete(STARTS).where(of)).rowcount
     return total
 
 

@@ -14,6 +14,7 @@ from connectors.stores.forms import microseconds
 from connectors.stores.plans import plan_of
 from connectors.stores.prune import Cuts, prune
 from connectors.stores.schema import check_schema
+from connectors.stores.starts import OPEN_STARTS, STARTS_OF, PoolKey, append, start_of
 from connectors.stores.statements import (
     EVENTS_WITHIN,
     FORECASTS_WITHIN,
@@ -38,6 +39,7 @@ from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.series import Series, Signal, Window
+from forecaster.starts import Start
 from forecaster.units import DAY_S, epoch_s
 
 Key = TypeVar("Key")
@@ -222,6 +224,21 @@ class SqlStore:
             payloads = connection.scalars(EVENTS_WITHIN, _within(window)).all()
         return tuple(decode(EventEntry, payload) for payload in payloads)
 
+    def append_starts(self, starts: Sequence[tuple[str, str, Start]]) -> None:
+        """Keep starts, as the port says."""
+        with writing(self._engine) as connection:
+            append(connection, starts)
+
+    def starts_of(self, pools: Sequence[PoolKey], window: Window, last: int) -> dict[PoolKey, tuple[Start, ...]]:
+        """The newest starts of many pools, as the port says."""
+        return _grouped(map(start_of, self._rows(STARTS_OF, "pools", pools, window, last=last)))
+
+    def open_starts(self) -> dict[PoolKey, tuple[Start, ...]]:
+        """Every start that may still become ready, by workload and pool."""
+        with reading(self._engine) as connection:
+            rows = connection.execute(OPEN_STARTS).all()
+        return _grouped(map(start_of, rows))
+
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is old, as the port says; a database gives the room to later rows, not back to the disk."""
 
@@ -234,14 +251,15 @@ class SqlStore:
             all_forecasts_us=cut_us(keep.all_forecasts_s),
             plans_us=cut_us(keep.plans_s),
             records_us=cut_us(keep.records_s),
+            starts_us=cut_us(keep.starts_s),
         )
         return prune(self._engine, cuts)
 
-    def _rows(self, statement: Select[Any], name: str, keys: Sequence[Any], window: Window) -> Iterator[Any]:
+    def _rows(self, statement: Select[Any], name: str, keys: Sequence[Any], window: Window, **rest: int) -> Iterator[Any]:
         """The rows of a statement for a list of keys, some hundred at a time."""
         for first in range(0, len(keys), _KEYS_A_QUERY):
             with reading(self._engine) as connection:
-                rows = connection.execute(statement, {name: list(keys[first : first + _KEYS_A_QUERY])} | _within(window)).all()
+                rows = connection.execute(statement, {name: list(keys[first : first + _KEYS_A_QUERY])} | rest | _within(window)).all()
             yield from rows
 
     def close(self) -> None:

@@ -3,9 +3,22 @@
 A change here needs the next file in `migrations/versions` and its number at the end of SCHEMAS.
 """
 
-from sqlalchemy import BigInteger, Column, ForeignKey, Identity, Integer, LargeBinary, MetaData, Table, Text, UniqueConstraint
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    ForeignKey,
+    Identity,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
 
-SCHEMAS = ("0001", "0002")
+SCHEMAS = ("0001", "0002", "0003")
 """Every schema that there has been, oldest first. The last one is what this release reads and writes."""
 
 METADATA = MetaData(
@@ -115,3 +128,23 @@ EVENTS = Table(
     UniqueConstraint("name", "at_us", "author"),
 )
 """Events of the calendar as people added and removed them."""
+
+STARTS = Table(
+    "starts",
+    METADATA,
+    Column("workload", Text, primary_key=True),
+    Column("pool", Text, primary_key=True),
+    Column("target", Text, primary_key=True),
+    Column("replica", Text, primary_key=True),
+    Column("requested_us", BigInteger, nullable=False),
+    Column("seen_us", BigInteger, nullable=False),
+    Column("scheduled_us", BigInteger),
+    Column("pulled_us", BigInteger),
+    Column("ready_us", BigInteger),
+    Column("cold", Boolean),
+    Column("rollout", Boolean, nullable=False),
+    Column("gone", Boolean, nullable=False),
+    Index("ix_starts_requested", "workload", "pool", "requested_us"),
+    Index("ix_starts_open", "gone", "ready_us"),
+)
+"""Replicas on their way from request to ready, one row each. Columns and no bytes: a forecast run reads a hundred of each pool."""

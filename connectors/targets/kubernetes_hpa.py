@@ -8,12 +8,14 @@ from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import FIELD_MANAGER, Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.connection import KubeConnection
+from connectors.kube.starts import Nodes, selector_of, starts_of
 from connectors.targets.kube_errors import target_error
 from connectors.targets.marks import OURS, Marks, read_marks, written_marks
 from connectors.targets.taken import below_ceiling, floor_taken, is_ours, original_taken
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetRefused
 from forecaster.reasons import Code, Reason
+from forecaster.starts import Start
 
 UNKNOWN_WRITER = "an unknown writer"
 
@@ -108,6 +110,24 @@ class KubernetesHpaTarget:
             self._patch(applied.after, dict.fromkeys(OURS), seen)
         return applied
 
+    def starts(self, now: datetime) -> tuple[Start, ...]:
+        """The pods of the workload that the HPA scales; none where it is of a kind, or has a selector, that we do not know."""
+        ref = self._scaled(self._read().spec.scale_target_ref)
+        try:
+            selector = selector_of(self._cluster.read(ref)) if ref is not None else None
+            pods = self._cluster.pods(self._ref.namespace, selector) if selector is not None else ()
+        except KubeFailed as failed:
+            raise target_error(failed) from failed
+        return starts_of(pods, self.name, Nodes(self._cluster).created, now)
+
+    def _scaled(self, scaled: "_ScaleTargetRef") -> ObjectRef | None:
+        """The workload that the HPA scales, None for a kind that we do not know."""
+        group, _, version = scaled.api_version.partition("/")
+        plural = _WORKLOADS.get((group, scaled.kind))
+        if plural is None:
+            return None
+        return ObjectRef(group=group, version=version, plural=plural, namespace=self._ref.namespace, name=scaled.name)
+
     def _read(self) -> "_Hpa":
         try:
             return _Hpa.model_validate(self._cluster.read(self._ref))
@@ -127,11 +147,9 @@ class KubernetesHpaTarget:
 
     def _replicas(self, scaled: "_ScaleTargetRef") -> tuple[int | None, int | None]:
         """Ready and pending replicas of the workload, both None where we may not or cannot see it: a floor needs neither."""
-        group, _, version = scaled.api_version.partition("/")
-        plural = _WORKLOADS.get((group, scaled.kind))
-        if plural is None:
+        ref = self._scaled(scaled)
+        if ref is None:
             return None, None
-        ref = ObjectRef(group=group, version=version, plural=plural, namespace=self._ref.namespace, name=scaled.name)
         try:
             workload = _Workload.model_validate(self._cluster.read(ref))
         except (KubeFailed, ValidationError):

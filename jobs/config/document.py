@@ -96,6 +96,8 @@ class KeepSection(BaseModel):
     42d: the last approved floor of a weekday is looked up four weeks back."""
     records: Duration = 34_560_000.0
     """What was decided and written. Default 400d: a year's audit, and small."""
+    starts: Duration = 7_776_000.0
+    """Starts of replicas. Default 90d, and small; at least 56d, which is as far back as a lead time looks."""
 
     def to_core(self) -> Keep:
         """The same in the core's type. Raises ValueError for a span too short for what the line looks back."""
@@ -105,6 +107,7 @@ class KeepSection(BaseModel):
             all_forecasts_s=self.all_forecasts,
             plans_s=self.plans,
             records_s=self.records,
+            starts_s=self.starts,
         )
 
     @model_validator(mode="after")
