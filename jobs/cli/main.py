@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, calendar, demo, line, marks, rulings, setup, views
+from jobs.cli import backtest, calendar, demo, line, marks, rulings, savings, setup, views
 from jobs.cli.groups import ShowsByDefault
 from jobs.cli.options import FAILED, USAGE
 
@@ -72,6 +72,7 @@ history.command("mark")(marks.mark)
 history.command("unmark")(marks.unmark)
 app.add_typer(history, name="history")
 app.command("backtest")(backtest.backtest)
+app.command("savings")(savings.savings)
 app.command("migrate")(setup.migrate)
 app.command("prune")(setup.prune)
 

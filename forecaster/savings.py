@@ -1,0 +1,240 @@
+"""What a pool's floors cost and saved, day by day: as planned, as it was, and as it would have been without them.
+
+| column   | replica-hours of                                                                  | lateness                |
+|----------|-----------------------------------------------------------------------------------|-------------------------|
+| planned  | the floors that were decided                                                      |                         |
+| actual   | the replicas that were seen ready                                                 |                         |
+| ours     | a replay of the measured load under these floors and the plain autoscaler above  | of the same replay      |
+| reactive | a replay under that autoscaler alone                                              | of the same replay      |
+| static   | a fixed fleet for the largest minute of the span                                  | none, by what it is     |
+
+Ours and reactive are compared in one replay, since production shows only one of the two. Actual says how far the replay can be believed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+import numpy as np
+
+from forecaster.cost import Prices, cost
+from forecaster.decision import CycleRecord
+from forecaster.series import Floats, Series, Signal, Window, frozen_floats
+from forecaster.simulate.fleet import Fleet, Policies, replicas_for
+from forecaster.simulate.minutes import MinuteLoad
+from forecaster.simulate.trial import Trial
+from forecaster.units import DAY_S, HOUR_S, MINUTE_S, check_positive, epoch_s
+
+_ENOUGH_RATIO = 0.9
+"""Of a day's buckets: what was measured of less stands for no whole day."""
+_DAY_H = DAY_S // HOUR_S
+_DAY_MIN = DAY_S // MINUTE_S
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ledger:
+    """All that is known of a pool over whole UTC days.
+
+    load: the pool's share of one load signal. ready: replicas seen ready, NaN = not seen. floors: the floor in force in each minute, NaN
+    where none of ours was, shape (minutes,). carry: load that a replica takes inside its SLO. target_ratio: utilisation at which the
+    autoscaler above the floor aims. least: its own floor, in replicas, before ours.
+    """
+
+    load: Series
+    ready: Series
+    floors: Floats = field(repr=False)
+    carry: float
+    lead_min: int
+    target_ratio: float
+    least: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "floors", frozen_floats(self.floors, ndim=1, name="ledger.floors"))
+        check_positive("ledger.carry", self.carry, self.load.signal.unit)
+        check_positive("ledger.target_ratio", self.target_ratio, "")
+        if epoch_s(self.load.start) % DAY_S or self.floors.size % _DAY_MIN or not self.floors.size:
+            msg = "a ledger speaks of whole UTC days"
+            raise ValueError(msg)
+        if self.load.end - self.load.start != timedelta(minutes=self.floors.size):
+            msg = f"a ledger needs one floor a minute of its load, got {self.floors.size}"
+            raise ValueError(msg)
+
+    @property
+    def days(self) -> int:
+        """So many."""
+        return self.floors.size // _DAY_MIN
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """One pool on one day, or a sum of such, in replica-hours and late requests. None = not known, which is not zero."""
+
+    planned_hours: float | None
+    actual_hours: float | None
+    ours_hours: float | None
+    reactive_hours: float | None
+    static_hours: float | None
+    requests: float | None
+    late_ours: float | None
+    late_reactive: float | None
+
+    @property
+    def saved_hours(self) -> float | None:
+        """Reactive minus ours: below zero where the floors cost more than they save."""
+        return None if self.ours_hours is None or self.reactive_hours is None else self.reactive_hours - self.ours_hours
+
+    @property
+    def avoided(self) -> float | None:
+        """Late requests that the autoscaler alone would have had and ours would not."""
+        return None if self.late_ours is None or self.late_reactive is None else self.late_reactive - self.late_ours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Money:
+    """The same in money; None = not known. Late requests are in `ours` and `reactive` where they have a price, and in no other."""
+
+    planned: float | None
+    actual: float | None
+    ours: float | None
+    reactive: float | None
+    static: float | None
+
+    @property
+    def saved(self) -> float | None:
+        """Reactive minus ours."""
+        return None if self.ours is None or self.reactive is None else self.reactive - self.ours
+
+
+Sum = TypeVar("Sum", Spent, Money)
+
+
+def money(found: Spent, prices: Prices) -> Money:
+    """What the hours cost, and the late requests of the two replays where they have a price."""
+    return Money(
+        planned=_priced(found.planned_hours, 0.0, prices),
+        actual=_priced(found.actual_hours, 0.0, prices),
+        ours=_priced(found.ours_hours, found.late_ours, prices),
+        reactive=_priced(found.reactive_hours, found.late_reactive, prices),
+        static=_priced(found.static_hours, 0.0, prices),
+    )
+
+
+def total(parts: Iterable[Sum], kind: type[Sum]) -> Sum:
+    """Field by field; a sum of which one part is not known is not known."""
+    of = tuple(parts)
+    return kind(**{each.name: _added([getattr(part, each.name) for part in of]) for each in fields(kind)})
+
+
+def spent(ledger: Ledger) -> tuple[Spent, ...]:
+    """Each day of a ledger, in order. Of a day whose load was measured in less than nine tenths of its buckets no replay is told."""
+    replayed = _replayed(ledger)
+    measured = np.array([ratio >= _ENOUGH_RATIO for ratio in _measured_ratios(ledger.load, ledger.days)])
+    return tuple(
+        Spent(
+            planned_hours=_hours(ledger.floors, i, ledger.days),
+            actual_hours=_hours(ledger.ready.mean, i, ledger.days),
+            **{name: float(values[i]) if measured[i] and values is not None else None for name, values in replayed.items()},
+        )
+        for i in range(ledger.days)
+    )
+
+
+def floors_by_minute(records: Sequence[CycleRecord], pool: str, target: str, window: Window) -> Floats:
+    """The floor in force on a target in each minute of a window, NaN where none of ours was; shape (minutes,).
+
+    records: in order. A decision stands until the next one, and at most until its floor on the object expires.
+    """
+    floors = np.full(int(window.length_s // MINUTE_S), np.nan)
+    decisions = [r.decision for r in records if (r.decision.pool, r.decision.target) == (pool, target)]
+    for decision, following in zip(decisions, [*decisions[1:], None], strict=True):
+        end = decision.valid_until if following is None else min(decision.valid_until, following.at)
+        first, last = (max(0, _minute(at, window)) for at in (decision.at, end))
+        floors[first:last] = decision.floor
+    return floors
+
+
+def least_floor(records: Sequence[CycleRecord], pool: str) -> int | None:
+    """The lowest floor that was seen on a pool's objects: what stood before ours, as far as it shows; None where nothing was seen."""
+    seen = [r.applied.before for r in records if r.decision.pool == pool and r.applied is not None]
+    return min(seen, default=None)
+
+
+def minutes_of(load: Series) -> MinuteLoad:
+    """A load at the grain of a replay: the largest minute of a bucket first, the others as the mean asks; gaps on a line.
+
+    Raises ValueError when nothing was measured.
+    """
+    known = np.flatnonzero(~np.isnan(load.mean))
+    if not known.size:
+        msg = "no load was measured"
+        raise ValueError(msg)
+    at = np.arange(len(load))
+    mean, peak = (np.interp(at, known, values[known]) for values in (load.mean, load.peak))
+    per = load.step_s // MINUTE_S
+    minutes = np.repeat(mean[:, None], per, axis=1)
+    if per > 1:
+        largest = np.minimum(np.maximum(peak, mean), mean * per)
+        minutes[:, 0] = largest
+        minutes[:, 1:] = ((mean * per - largest) / (per - 1))[:, None]
+    return MinuteLoad(start=load.start, rpm=minutes.reshape(-1))
+
+
+def _replayed(ledger: Ledger) -> dict[str, Floats | None]:
+    """Hours, requests and late ones of each day by the names of Spent's fields; None where nothing can be told."""
+    names = ("ours_hours", "reactive_hours", "static_hours", "requests", "late_ours", "late_reactive")
+    if np.isnan(ledger.load.mean).all():
+        return dict.fromkeys(names)
+    minutes = minutes_of(ledger.load)
+    fleet = Fleet(replica_rpm=ledger.carry, lead_min=ledger.lead_min)
+    trial = Trial(minutes=minutes, start=minutes.start, end=minutes.end, fleet=fleet, late_limit_ratio=0.0)
+    reactive = np.full(ledger.floors.size, float(ledger.least))
+    floors = np.fmax(ledger.floors, reactive)
+    both = Policies(
+        targets=np.full(2, ledger.target_ratio), floors=np.stack([floors, reactive]), column=np.arange(floors.size), start=_start(ledger)
+    )
+    outcome = trial.outcome(both)
+    peak = max(float(replicas_for(minutes.rpm.max(keepdims=True), ledger.carry)[0]), float(ledger.least), 1.0)
+    counted = ledger.load.signal is Signal.RPM
+    return {
+        "ours_hours": outcome.paid_min[0] / (HOUR_S / MINUTE_S),
+        "reactive_hours": outcome.paid_min[1] / (HOUR_S / MINUTE_S),
+        "static_hours": np.full(ledger.days, peak * _DAY_H),
+        "requests": outcome.arrivals if counted else None,
+        "late_ours": outcome.late[0] if counted else None,
+        "late_reactive": outcome.late[1] if counted else None,
+    }
+
+
+def _priced(hours: float | None, late: float | None, prices: Prices) -> float | None:
+    if hours is None or (late is None and prices.late_request is not None):
+        return None
+    return cost(hours, late or 0.0, prices)
+
+
+def _added(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _start(ledger: Ledger) -> Floats:
+    """Both begin with the replicas that the first minute needs under the autoscaler: neither is late for where it came from."""
+    known = ledger.load.mean[~np.isnan(ledger.load.mean)]
+    need = float(replicas_for(known[:1] / ledger.target_ratio, ledger.carry)[0])
+    return np.full(2, max(need, float(ledger.least), 1.0))
+
+
+def _hours(values: Floats, day: int, days: int) -> float | None:
+    """Replica-hours of one of equally long days, as a day's worth of what was seen; None when too little was."""
+    part = values.reshape(days, -1)[day]
+    seen = part[~np.isnan(part)]
+    return float(seen.mean()) * _DAY_H if seen.size >= _ENOUGH_RATIO * part.size else None
+
+
+def _measured_ratios(load: Series, days: int) -> list[float]:
+    return [float(ratio) for ratio in (~np.isnan(load.mean.reshape(days, -1))).mean(axis=1)]
+
+
+def _minute(at: datetime, window: Window) -> int:
+    """The first minute of a window that begins at or after an instant."""
+    return -int(-(at - window.start).total_seconds() // MINUTE_S)
