@@ -9,15 +9,18 @@
 | anything else, or unknown                         | the plan's                                                               |
 """
 
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 
 import numpy as np
 
+from forecaster.backlog import Backlog
 from forecaster.decision import Observation
 from forecaster.demand import Demand, carry_of
 from forecaster.deviation import Deviation
-from forecaster.gains import LONG_S, SHORT_S, fading
+from forecaster.gains import LONG_S, SHORT_S, Gains, fading
 from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal
@@ -52,12 +55,17 @@ class SignalLook:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Look:
-    """What live load says, whatever the level of the plan. unknown: load signals that should be there and are not."""
+    """What live load says, whatever the level of the plan. unknown: load signals that should be there and are not.
+
+    queue_need: fractional replicas for the last minutes and the backlog, 0 without a measured queue. backlog: the same in parts, None
+    where requests a minute are not known.
+    """
 
     at: datetime
     signals: tuple[SignalLook, ...]
     unknown: tuple[str, ...]
     queue_need: float
+    backlog: Backlog | None = None
 
     @property
     def known(self) -> bool:
@@ -74,12 +82,25 @@ class Look:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correction:
-    """The plan's floor after live load spoke. planned: the plan's own floor, None outside of a plan; floor is then the live need."""
+    """The plan's floor after live load spoke. planned: the plan's own floor, None outside of a plan; floor is then the live need.
+
+    need: the fractional replicas that the floor was rounded up from, 0 where a window, a bound or a promise gave whole ones.
+    """
 
     floor: int
     planned: Floor | None
     look: Look
     reasons: tuple[Reason, ...]
+    need: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Ask:
+    """What one part of live load asks for in fractional replicas, and how that is told."""
+
+    need: float
+    code: Code
+    detail: Callable[[int], str]
 
 
 def look(observation: Observation, demands: tuple[Demand, ...], pool: Pool, policy: Policy) -> Look:
@@ -98,28 +119,44 @@ def look(observation: Observation, demands: tuple[Demand, ...], pool: Pool, poli
             signals.append(_look_at(live, demands, pool, policy, observation.at))
         else:
             unknown.append(str(signal))
-    queue = _queue_need(observation, signals, pool, policy)
-    return Look(at=observation.at, signals=tuple(signals), unknown=tuple(unknown), queue_need=queue)
+    queue, backlog = _queue_need(observation, signals, pool, policy)
+    return Look(at=observation.at, signals=tuple(signals), unknown=tuple(unknown), queue_need=queue, backlog=backlog)
 
 
 def correct(plan: Plan | None, seen: Look, policy: Policy) -> Correction:
     """The floor that plan and live load ask for together, before hold, limits and bounds; the table above says how."""
     planned = plan.floor_at(seen.at) if plan is not None else None
     if plan is None or planned is None:
-        need = seen.need or 0
-        return Correction(floor=need, planned=None, look=seen, reasons=_needs_now(seen, 0))
-    floor, reasons = planned.replicas, [Reason(code=Code.PLAN_FOLLOWED, detail=planned.reason.detail, after=planned.replicas)]
-    reasons += [reason for reason in plan.reasons if reason.code in _TOLD_AGAIN]
+        floor, need, reasons = _raised(0, 0.0, _needs_now(seen))
+        return Correction(floor=floor, planned=None, look=seen, reasons=reasons, need=need)
+    floor, need = planned.replicas, _planned_need(plan, planned, seen.at)
+    reasons = (Reason(code=Code.PLAN_FOLLOWED, detail=planned.reason.detail, after=floor),)
+    reasons += tuple(reason for reason in plan.reasons if reason.code in _TOLD_AGAIN)
     decayed = _decayed(floor, seen)
-    if decayed < floor:
+    if decayed is not None and whole_replicas(decayed) < floor:
         detail = f"load has stayed below {policy.blend.decay_ratio:.0%} of the forecast for hours"
-        reasons.append(Reason(code=Code.FLOOR_DECAYED, detail=detail, before=floor, after=decayed))
-        floor = decayed
-    for reason in (*_carried_forward(plan.demand, seen, policy.blend, floor), *_needs_now(seen, floor)):
-        if reason.after is not None and reason.after > floor:
-            reasons.append(reason)
-            floor = reason.after
-    return Correction(floor=floor, planned=planned, look=seen, reasons=tuple(reasons))
+        reasons += (Reason(code=Code.FLOOR_DECAYED, detail=detail, before=floor, after=whole_replicas(decayed)),)
+        floor, need = whole_replicas(decayed), decayed
+    floor, need, more = _raised(floor, need, (*_carried_forward(plan.demand, seen, policy.blend), *_needs_now(seen)))
+    return Correction(floor=floor, planned=planned, look=seen, reasons=reasons + more, need=need)
+
+
+def _raised(floor: int, need: float, asks: Iterable[_Ask]) -> tuple[int, float, tuple[Reason, ...]]:
+    """Floor and need after each part of live load has asked in turn, and a reason for each that raised the floor."""
+    reasons: list[Reason] = []
+    for ask in asks:
+        asked = whole_replicas(ask.need)
+        if asked > floor:
+            reasons.append(Reason(code=ask.code, detail=ask.detail(asked), before=floor, after=asked))
+            floor = asked
+        need = max(need, ask.need)
+    return floor, need, tuple(reasons)
+
+
+def _planned_need(plan: Plan, planned: Floor, now: datetime) -> float:
+    """The fractional replicas of a planned floor that follows a signal step by step; 0 for any other, which moves only on purpose."""
+    i = plan.demand.index(now) if plan.demand is not None and planned.reason.code is Code.SIGNAL_BINDS else None
+    return 0.0 if plan.demand is None or i is None else plan.demand.need_at(i)
 
 
 def _is_fresh(live: Series, now: datetime) -> bool:
@@ -218,35 +255,36 @@ def _lull(load: Floats, expected: Floats, step_s: int, quiet: float, blend: Blen
     return progress, float(span.max(initial=0.0)) if progress > 0 else 0.0
 
 
-def _queue_need(observation: Observation, signals: list[SignalLook], pool: Pool, policy: Policy) -> float:
-    """Replicas that serve the last minutes' load and the backlog within `drain_s`; 0 without a measured queue."""
+def _queue_need(observation: Observation, signals: list[SignalLook], pool: Pool, policy: Policy) -> tuple[float, Backlog | None]:
+    """Replicas that serve the last minutes' load and the backlog within `drain_s`, and its parts; 0 and None without a measured queue."""
     queue = observation.of(Signal.QUEUE_DEPTH)
     if queue is None or not _is_fresh(queue.known_at(observation.at), observation.at):
-        return 0.0
+        return 0.0, None
     known = queue.known_at(observation.at).mean
     depth = float(known[~np.isnan(known)][-1]) * pool.share_ratio
-    need = 0.0
-    for signal in signals:
-        extra = {Signal.RPM: depth / (policy.blend.drain_s / MINUTE_S), Signal.CONCURRENCY: depth}.get(signal.signal, 0.0)
-        need = max(need, signal.need + extra / carry_of(pool.capacity, signal.signal, policy))
-    return need
+    fill = {s.signal: depth / carry_of(pool.capacity, s.signal, policy) for s in signals}  # replicas' worth
+    least = max((s.need + (fill[s.signal] if s.signal is Signal.CONCURRENCY else 0.0) for s in signals), default=0.0)
+    need = next((s.need for s in signals if s.signal is Signal.RPM), None)
+    if need is None:
+        return least, None
+    backlog = Backlog(need=need, work_s=fill[Signal.RPM] * MINUTE_S, drain_s=policy.blend.drain_s, least=least)
+    return backlog.asked, backlog
 
 
-def _decayed(floor: int, seen: Look) -> int:
-    """The floor after a lull that all signals agree on."""
+def _decayed(floor: int, seen: Look) -> float | None:
+    """The replicas, fractional, after a lull that all signals agree on; None without one."""
     progress = min((s.lull_ratio for s in seen.signals), default=0.0) if seen.known else 0.0
     if progress == 0:
-        return floor
+        return None
     lull = max(max(s.lull_need, s.need) for s in seen.signals)
-    return min(floor, whole_replicas(floor - progress * max(0.0, floor - lull)))
+    return floor - progress * max(0.0, floor - lull)
 
 
-def _carried_forward(demand: Demand | None, seen: Look, blend: Blend, floor: int) -> tuple[Reason, ...]:
+def _carried_forward(demand: Demand | None, seen: Look, blend: Blend) -> Iterator[_Ask]:
     """What the median ahead asks for when live load's deviation is carried into it."""
     i = demand.index(seen.at) if demand is not None else None
     if demand is None or i is None:
-        return ()
-    reasons = []
+        return
     for signal in seen.signals:
         if signal.ratio is None or signal.signal not in demand.signals:
             continue
@@ -259,21 +297,21 @@ def _carried_forward(demand: Demand | None, seen: Look, blend: Blend, floor: int
         lift = deviation.lift(ahead, gains, demand.step_s)
         if lift > 1:
             top = max(float(demand.expected_max[s, i]) + quiet, float(ahead.max()))
-            need = whole_replicas((top * lift - quiet) / demand.carry[s])
-            code = Code.BREAK_GLASS if deviation.broken else Code.LIVE_ABOVE_PLAN
-            detail = deviation.told(signal.signal, gains, demand.lead_time_s)
-            reasons.append(Reason(code=code, detail=detail, before=floor, after=need))
-    return tuple(reasons)
+            yield _Ask(
+                need=(top * lift - quiet) / demand.carry[s],
+                code=Code.BREAK_GLASS if deviation.broken else Code.LIVE_ABOVE_PLAN,
+                detail=partial(_told, deviation, signal.signal, gains, demand.lead_time_s),
+            )
 
 
-def _needs_now(seen: Look, floor: int) -> tuple[Reason, ...]:
+def _told(deviation: Deviation, signal: Signal, gains: Gains, lead_s: float, _asked: int) -> str:
+    return deviation.told(signal, gains, lead_s)
+
+
+def _needs_now(seen: Look) -> Iterator[_Ask]:
     """What the last minutes and the backlog ask for."""
-    reasons = []
     for signal in seen.signals:
-        need = whole_replicas(signal.need)
-        detail = f"live {signal.signal} of the last {RECENT_S // MINUTE_S} min needs {need}"
-        reasons.append(Reason(code=Code.LIVE_ABOVE_PLAN, detail=detail, before=floor, after=need))
+        words = f"live {signal.signal} of the last {RECENT_S // MINUTE_S} min needs {{}}"
+        yield _Ask(need=signal.need, code=Code.LIVE_ABOVE_PLAN, detail=words.format)
     if seen.queue_need > 0:
-        need = whole_replicas(seen.queue_need)
-        reasons.append(Reason(code=Code.QUEUE_DRAIN, detail=f"load and backlog need {need} to drain", before=floor, after=need))
-    return tuple(reasons)
+        yield _Ask(need=seen.queue_need, code=Code.QUEUE_DRAIN, detail="load and backlog need {} to drain".format)

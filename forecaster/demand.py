@@ -83,6 +83,10 @@ class Demand:
         """How much of a deviation of a signal of this demand lasts, None = not learned."""
         return self.gains[self.signals.index(signal)] if self.gains else None
 
+    def need_at(self, i: int) -> float:
+        """Replicas, fractional, that the neediest signal asks for at step i."""
+        return max(load / carry for load, carry in zip(self.load[:, i].tolist(), self.carry, strict=True))
+
     @property
     def needs(self) -> Floats:
         """Replicas, fractional, for each signal, shape (signals, n)."""

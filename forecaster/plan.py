@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from forecaster.calendar import FloorWindow
 from forecaster.demand import Demand, PeakDemand
+from forecaster.queueing import WAIT_LEVEL, in_service_of, least_replicas, slots_of
 from forecaster.reasons import Code, Reason
 from forecaster.series import Window
 from forecaster.trust import Trust
@@ -104,11 +105,11 @@ def plan(demand: Demand, workload: Workload, pool: Pool, issued_at: datetime) ->
 
     Replicas are rounded up here, once. Shape `profile`: the largest need over the lead window at each step; within a tenth of
     the day's largest need the floor covers the day's peak. Shape `daily-peak`: the day's peak from the ramp minus the lead time to
-    the end of the busy span, the profile outside of it.
+    the end of the busy span, the profile outside of it. In both, a pool with a promise about waits has the replicas that keep it.
     """
     span = Window(start=demand.start, end=demand.end)
     opened = [(occurrence, w.min_replicas) for w in workload.policy.windows for occurrence in w.occurrences(span)]
-    pieces = _cut(_needed(demand, workload.policy.shape), sorted({edge for w, _ in opened for edge in (w.start, w.end)}))
+    pieces = _cut(_needed(demand, pool, workload.policy.shape), sorted({edge for w, _ in opened for edge in (w.start, w.end)}))
     least = [max((replicas for w, replicas in opened if piece.start in w), default=0) for piece in pieces]
     floors = [_bounded(piece, window, workload.policy) for piece, window in zip(pieces, least, strict=True)]
     return Plan(
@@ -127,8 +128,8 @@ def window_floor(windows: tuple[FloorWindow, ...], instant: datetime) -> int:
     return max((w.min_replicas for w in windows if any(instant in span for span in w.occurrences(moment))), default=0)
 
 
-def _needed(demand: Demand, shape: Shape) -> list[Floor]:
-    """What forecast and daily peaks ask for: one floor a run of steps with equal replicas and one thing that binds."""
+def _needed(demand: Demand, pool: Pool, shape: Shape) -> list[Floor]:
+    """What forecast, daily peaks and waits ask for: one floor a run of steps with equal replicas and one thing that binds."""
     needs = demand.needs
     need, binding = needs.max(axis=0), needs.argmax(axis=0)
     peaks = np.zeros_like(need)
@@ -137,6 +138,10 @@ def _needed(demand: Demand, shape: Shape) -> list[Floor]:
         peaks[sized] = np.maximum(peaks[sized], peak.replicas)
     whole = whole_replicas_each(np.maximum(need, peaks))
     binding[peaks > need] = len(demand.signals)
+    unhurried = _unhurried(demand, pool, peaks)
+    if unhurried is not None:
+        binding[unhurried > whole] = len(demand.signals) + 1
+        whole = np.maximum(whole, unhurried)
     edges = [0, *(np.flatnonzero(np.diff(whole) | np.diff(binding)) + 1).tolist(), need.size]
     instants, carries = [demand.step_start(i) for i in edges], [spell_number(carry) for carry in demand.carry]
     return [
@@ -144,12 +149,24 @@ def _needed(demand: Demand, shape: Shape) -> list[Floor]:
             start=start,
             until=until,
             replicas=replicas,
-            reason=_reason(demand, carries, first + int(need[first:last].argmax()), bound, replicas),
+            reason=_reason(demand, pool, carries, first + int(need[first:last].argmax()), bound, replicas),
         )
         for (start, until), (first, last), replicas, bound in zip(
             pairwise(instants), pairwise(edges), whole[edges[:-1]].tolist(), binding[edges[:-1]].tolist(), strict=True
         )
     ]
+
+
+def _unhurried(demand: Demand, pool: Pool, peaks: NDArray[np.float64]) -> NDArray[np.int64] | None:
+    """The replicas that keep requests from waiting at each step, None without a promise about waits or a load that tells arrivals."""
+    carries = dict(zip(demand.signals, demand.carry, strict=True))
+    slots = slots_of(pool.capacity, pool.slo) if pool.slo is not None else None
+    found = in_service_of(pool.slo, carries) if pool.slo is not None else None
+    if pool.slo is None or slots is None or found is None:
+        return None
+    signal, in_service = found
+    need = demand.load[demand.signals.index(signal)] / carries[signal]
+    return least_replicas(np.maximum(need, peaks) * in_service, slots, pool.slo)
 
 
 def _cut(floors: list[Floor], edges: list[datetime]) -> list[Floor]:
@@ -191,16 +208,23 @@ def _sized_by(demand: Demand, peak: PeakDemand, shape: Shape) -> NDArray[np.intp
             assert_never(shape)
 
 
-def _reason(demand: Demand, carries: list[str], i: int, binding: int, replicas: int) -> Reason:
-    """Why a run of steps asks for that many replicas, told at its neediest step i. `binding` past the signals = the day's peak.
+def _reason(  # noqa: PLR0917  what a floor rests on is that much
+    demand: Demand, pool: Pool, carries: list[str], i: int, binding: int, replicas: int
+) -> Reason:
+    """Why a run of steps asks for that many replicas, told at its neediest step i, which is not the one that a reader may look at.
 
-    carries: what a replica carries of each signal, in words.
+    binding: past the signals, first the day's peak and then the waits. carries: what a replica carries of each signal, in words.
     """
     level_pct, span_min = demand.level * 100, demand.window_s / MINUTE_S
     if binding == len(demand.signals):
         return Reason(code=Code.DAILY_PEAK_BINDS, detail=f"the day's peak at P{level_pct:g} asks for {replicas}", after=replicas)
+    at = f"{demand.step_start(i).isoformat()[:16]}Z"
+    if binding > len(demand.signals) and pool.slo is not None:
+        load = f"P{level_pct:g} of the {span_min:g} min from {at} fills {spell_number(demand.need_at(i))} replicas"
+        detail = f"queueing binds: {load}, and {replicas} keep {WAIT_LEVEL:.0%} of waits within {pool.slo.wait_p95_s:g} s"
+        return Reason(code=Code.QUEUEING_BINDS, detail=detail, after=replicas)
     signal = demand.signals[binding]
-    load = f"P{level_pct:g} of the next {span_min:g} min is {spell_number(demand.load[binding, i])} {signal.unit}"
+    load = f"P{level_pct:g} of the {span_min:g} min from {at} is {spell_number(demand.load[binding, i])} {signal.unit}"
     detail = f"{signal} binds: {load}, a replica carries {carries[binding]}"
     return Reason(code=Code.SIGNAL_BINDS, detail=detail, after=replicas)
 

@@ -23,6 +23,7 @@ class Code(StrEnum):
     SIGNAL_BINDS = "signal-binds"
     WINDOW_BINDS = "window-binds"
     DAILY_PEAK_BINDS = "daily-peak-binds"
+    QUEUEING_BINDS = "queueing-binds"
     NO_CAPACITY = "no-capacity"
     ENVELOPE = "envelope"
     # correct
@@ -30,6 +31,7 @@ class Code(StrEnum):
     LIVE_ABOVE_PLAN = "live-above-plan"
     BREAK_GLASS = "break-glass"
     QUEUE_DRAIN = "queue-drain"
+    PENDING_COUNTED = "pending-counted"
     FLOOR_DECAYED = "floor-decayed"
     # guard
     PAUSED = "paused"
@@ -40,6 +42,7 @@ class Code(StrEnum):
     PLAN_STALE = "plan-stale"
     AWAITS_APPROVAL = "awaits-approval"
     HOLD = "hold"
+    DEAD_BAND = "dead-band"
     HOLD_WHEN = "hold-when"
     HOLD_WHEN_EXPIRED = "hold-when-expired"
     RAISE_LIMITED = "raise-limited"

@@ -7,6 +7,7 @@ from forecaster.calendar import Calendar, FloorWindow
 from forecaster.capacity import Capacity
 from forecaster.gains import LONG_S
 from forecaster.leadtime import LeadTime
+from forecaster.queueing import WaitSlo, check_kept
 from forecaster.trust import Gate
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, check_level, check_named, check_not_negative, check_positive
 
@@ -110,16 +111,22 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """Replicas of one kind. `share_ratio` of the workload's load is theirs; `targets` are the names of their targets."""
+    """Replicas of one kind. `share_ratio` of the workload's load is theirs; `targets` are the names of their targets.
+
+    slo: how long its requests may wait, None = the capacity says it all.
+    """
 
     name: str
     capacity: Capacity
     lead_time: LeadTime
     targets: tuple[str, ...]
     share_ratio: float = 1.0
+    slo: WaitSlo | None = None
 
     def __post_init__(self) -> None:
         check_named("pool.name", self.name)
+        if self.slo is not None:
+            check_kept(self.capacity, self.slo)
         check_positive("pool.share_ratio", self.share_ratio, "")
         if self.share_ratio > 1:
             msg = f"pool.share_ratio must be at most 1, got {self.share_ratio:g}"

@@ -11,6 +11,7 @@ from connectors.targets.registry import TargetConfig, target_name
 from forecaster.capacity import Capacity
 from forecaster.leadtime import LeadTime
 from forecaster.ports import Query, Unit
+from forecaster.queueing import WaitSlo, check_kept
 from forecaster.series import LOAD_SIGNALS, Signal
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
@@ -52,6 +53,10 @@ class CapacitySection(BaseModel):
     tokens: Positive | None = None
     """Tokens per second. Default: none, since a guess would be a floor."""
 
+    def to_core(self) -> Capacity:
+        """The same in the core's type."""
+        return Capacity(rpm=self.rpm, concurrency=self.concurrency, tokens=self.tokens)
+
 
 class LeadTimeSection(BaseModel):
     """How long a replica takes from request to ready, at P90."""
@@ -65,6 +70,23 @@ class LeadTimeSection(BaseModel):
     def to_core(self) -> LeadTime:
         """The same in the core's type."""
         return LeadTime(warm_s=self.warm, cold_s=self.cold)
+
+
+class SloSection(BaseModel):
+    """How long requests may wait; small pools need more replicas for that than their load fills."""
+
+    model_config = SECTION
+    wait_p95: Duration
+    """95 % of requests are served after at most this wait. No default: it is the promise."""
+    service: Duration
+    """Mean time that a request is in service once it is taken, at the load of `capacity`. No default: it differs by model and prompt."""
+    variability: Positive = 1.0
+    """Half the sum of the squared coefficients of variation of the gaps between requests and of service times. Default 1: both
+    exponential; bursty traffic has 2 to 10."""
+
+    def to_core(self) -> WaitSlo:
+        """The same in the core's type."""
+        return WaitSlo(wait_p95_s=self.wait_p95, service_s=self.service, variability_ratio=self.variability)
 
 
 class PoolSection(BaseModel):
@@ -81,8 +103,16 @@ class PoolSection(BaseModel):
     """Part of the workload's load that goes to this pool, above 0 to 1. Default 1: most workloads have one pool."""
     gpu_hour: Positive | None = None
     """Price of one of its replicas for one hour, in the currency of `prices`. Default: that of `prices`."""
+    slo: SloSection | None = None
+    """How long its requests may wait, for pools so small that queueing binds before load does. Default: none, capacity says it all."""
     targets: tuple[TargetConfig, ...] = Field(min_length=1)
     """Where the floor is written, in this order. No default."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.slo is not None:
+            check_kept(self.capacity.to_core(), self.slo.to_core())
+        return self
 
 
 class ContinuesSection(BaseModel):
@@ -151,10 +181,11 @@ class WorkloadSection(BaseModel):
         pools = tuple(
             Pool(
                 name=pool.name,
-                capacity=Capacity(rpm=pool.capacity.rpm, concurrency=pool.capacity.concurrency, tokens=pool.capacity.tokens),
+                capacity=pool.capacity.to_core(),
                 lead_time=pool.lead_time.to_core(),
                 targets=tuple(target_name(target) for target in pool.targets),
                 share_ratio=pool.share,
+                slo=None if pool.slo is None else pool.slo.to_core(),
             )
             for pool in self.pools
         )

@@ -14,7 +14,7 @@ from tests.values import NOW, case_of, decided, look_of, plan_of, seen_of
 PLAN = plan_of([215.0] * 12)
 DECISION = guard(case_of(PLAN, look_of(5.0), recent=(decided(12, at=NOW - timedelta(hours=1)),)))
 RAISED = Applied(target="recording:chat", before=12, after=22, written=True)
-WHY = "rpm binds: P95 of the next 15 min is 215 requests/min, a replica carries 10"
+WHY = "rpm binds: P95 of the 15 min from 2026-03-02T08:00Z is 215 requests/min, a replica carries 10"
 
 
 def test_a_raise_says_from_what_to_what_and_why() -> None:

@@ -79,7 +79,7 @@ def test_without_a_plan_the_guards_are_the_whole_story() -> None:
 def test_a_plan_that_is_no_longer_kept_leaves_what_the_record_says() -> None:
     each = found(said(plan_of([215.0] * 12)))
     assert each.plan is None
-    assert "rpm binds: P95 of the next 15 min is 215 requests/min, a replica carries 10" in each.explanation.sentence
+    assert "rpm binds: P95 of the 15 min from 2026-03-02T08:00Z is 215 requests/min, a replica carries 10" in each.explanation.sentence
 
 
 def test_another_target_has_no_part_in_it() -> None:
