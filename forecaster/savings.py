@@ -147,8 +147,9 @@ def floors_by_minute(records: Sequence[CycleRecord], pool: str, target: str, win
     """
     floors = np.full(int(window.length_s // MINUTE_S), np.nan)
     decisions = [r.decision for r in records if (r.decision.pool, r.decision.target) == (pool, target)]
-    for decision, following in zip(decisions, [*decisions[1:], None], strict=True):
-        end = decision.valid_until if following is None else min(decision.valid_until, following.at)
+    following = [*(decision.at for decision in decisions[1:]), window.end]
+    for decision, until in zip(decisions, following, strict=False):  # without a decision there is still an end
+        end = min(decision.valid_until, until)
         first, last = (max(0, _minute(at, window)) for at in (decision.at, end))
         floors[first:last] = decision.floor
     return floors

@@ -167,6 +167,10 @@ def test_a_floor_that_expired_is_none_of_ours() -> None:
     assert np.isnan(floors[120:]).all()
 
 
+def test_where_nothing_was_decided_no_floor_was_ours() -> None:
+    assert np.isnan(floors_by_minute((), "gpu", "hpa", Window(start=DAY, end=DAY + timedelta(days=1)))).all()
+
+
 def test_the_least_floor_is_the_lowest_that_stood_on_the_object() -> None:
     assert least_floor((record(DAY, 5, before=2), record(DAY + timedelta(hours=1), 8, before=5)), "gpu") == 2
     assert least_floor((), "gpu") is None
