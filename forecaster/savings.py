@@ -4,8 +4,8 @@
 |----------|-----------------------------------------------------------------------------------|-------------------------|
 | planned  | the floors that were decided                                                      |                         |
 | actual   | the replicas that were seen ready                                                 |                         |
-| ours     | a replay of the measured load under these floors and the plain autoscaler above  | of the same replay      |
-| reactive | a replay under that autoscaler alone                                              | of the same replay      |
+| ours     | a replay of the measured load under these floors and the autoscaler above them    | of the same replay      |
+| reactive | a replay under the autoscaler alone, at the target that it would have then        | of the same replay      |
 | static   | a fixed fleet for the largest minute of the span                                  | none, by what it is     |
 
 Ours and reactive are compared in one replay, since production shows only one of the two. Actual says how far the replay can be believed.
@@ -38,7 +38,7 @@ class Ledger:
 
     load: the pool's share of one load signal. ready: replicas seen ready, NaN = not seen. floors: the floor in force in each minute, NaN
     where none of ours was, shape (minutes,). carry: load that a replica takes inside its SLO. target_ratio: utilisation at which the
-    autoscaler above the floor aims. least: its own floor, in replicas, before ours.
+    autoscaler above the floor aims; alone_ratio: at which it would aim without our floors. least: its own floor, in replicas.
     """
 
     load: Series
@@ -47,12 +47,14 @@ class Ledger:
     carry: float
     lead_min: int
     target_ratio: float
+    alone_ratio: float
     least: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "floors", frozen_floats(self.floors, ndim=1, name="ledger.floors"))
         check_positive("ledger.carry", self.carry, self.load.signal.unit)
         check_positive("ledger.target_ratio", self.target_ratio, "")
+        check_positive("ledger.alone_ratio", self.alone_ratio, "")
         if epoch_s(self.load.start) % DAY_S or self.floors.size % _DAY_MIN or not self.floors.size:
             msg = "a ledger speaks of whole UTC days"
             raise ValueError(msg)
@@ -192,7 +194,10 @@ def _replayed(ledger: Ledger) -> dict[str, Floats | None]:
     reactive = np.full(ledger.floors.size, float(ledger.least))
     floors = np.fmax(ledger.floors, reactive)
     both = Policies(
-        targets=np.full(2, ledger.target_ratio), floors=np.stack([floors, reactive]), column=np.arange(floors.size), start=_start(ledger)
+        targets=np.array([ledger.target_ratio, ledger.alone_ratio]),
+        floors=np.stack([floors, reactive]),
+        column=np.arange(floors.size),
+        start=_start(ledger),
     )
     outcome = trial.outcome(both)
     peak = max(float(replicas_for(minutes.rpm.max(keepdims=True), ledger.carry)[0]), float(ledger.least), 1.0)
@@ -219,9 +224,9 @@ def _added(values: Sequence[float | None]) -> float | None:
 
 
 def _start(ledger: Ledger) -> Floats:
-    """Both begin with the replicas that the first minute needs under the autoscaler: neither is late for where it came from."""
+    """Both begin with the replicas that the cooler autoscaler asks for: neither is late for where it came from."""
     known = ledger.load.mean[~np.isnan(ledger.load.mean)]
-    need = float(replicas_for(known[:1] / ledger.target_ratio, ledger.carry)[0])
+    need = float(replicas_for(known[:1] / min(ledger.target_ratio, ledger.alone_ratio), ledger.carry)[0])
     return np.full(2, max(need, float(ledger.least), 1.0))
 
 

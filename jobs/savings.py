@@ -22,6 +22,15 @@ _AT_ONCE = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is asked: over which whole UTC days, at which utilisation the autoscaler above the floors aims, and would aim without them."""
+
+    window: Window
+    target_ratio: float = PLAIN_TARGET
+    alone_ratio: float = PLAIN_TARGET
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One line of the account. workload None = the whole fleet; day None = all of the days. money: None without prices."""
 
@@ -38,16 +47,8 @@ class Account:
 
     rows: tuple[Row, ...]
     currency: str | None
-    target_ratio: float
+    asked: Asked
     left_out: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
-    """What is asked: over which whole UTC days, and at which utilisation the autoscaler above the floors aims."""
-
-    window: Window
-    target_ratio: float = PLAIN_TARGET
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +87,7 @@ def account(store: Store, members: Sequence[Member], asked: Asked) -> Account:
     return Account(
         rows=(*rows, *_rows(None, None, days, of_fleet, money_of_fleet)),
         currency=currency,
-        target_ratio=asked.target_ratio,
+        asked=asked,
         left_out=tuple(left_out),
     )
 
@@ -111,6 +112,7 @@ def ledger(store: Store, member: Member, pool: Pool, records: Sequence[CycleReco
         carry=capacity * member.workload.policy.efficiency_ratio,
         lead_min=math.ceil(pool.lead_time.plan_s / MINUTE_S),
         target_ratio=asked.target_ratio,
+        alone_ratio=asked.alone_ratio,
         least=max(1, least or 1),
     )
 

@@ -12,8 +12,12 @@ if TYPE_CHECKING:
 
 Days = Annotated[int, typer.Option("--days", metavar="N", min=1, max=400, help="So many whole UTC days before now.")]
 HpaTarget = Annotated[
-    float | None,
-    typer.Option("--hpa-target", metavar="RATIO", help="Utilisation that your autoscaler aims at, above 0 to 1. Default: 0.7."),
+    str | None,
+    typer.Option(
+        "--hpa-target",
+        metavar="RATIO[:RATIO]",
+        help="Utilisation that your autoscaler aims at, above 0 to 1; 0.7:0.9 = 0.7 without floors and 0.9 with them. Default: 0.7.",
+    ),
 ]
 _HOURS = ("planned", "actual", "ours", "reactive", "static")
 
@@ -36,12 +40,14 @@ def savings(
     """
     from jobs.cli.session import session
     from jobs.cli.show import say, show
-    from jobs.savings import PLAIN_TARGET, Asked, account, whole_days
+    from jobs.savings import Asked, account, whole_days
 
     output = Output.JSON if json else output
-    target = PLAIN_TARGET if hpa_target is None else ratio(hpa_target)
+    alone, target = targets(hpa_target)
     with session(config, now) as at:
-        found = account(at.fleet.store, at.members(workload), Asked(window=whole_days(at.now, days), target_ratio=target))
+        found = account(
+            at.fleet.store, at.members(workload), Asked(window=whole_days(at.now, days), target_ratio=target, alone_ratio=alone)
+        )
     for sentence in found.left_out:
         say(f"forecaster: not in it: {sentence}")
     show(_everything(found) if output in {Output.JSON, Output.CSV} else _table(found, one=workload is not None), output)
@@ -50,13 +56,21 @@ def savings(
             say(line)
 
 
-def ratio(target: float) -> float:
-    """A utilisation as a person gives it. Raises ConfigRejected outside of (0, 1]."""
+def targets(told: str | None) -> tuple[float, float]:
+    """The utilisation at which the autoscaler aims without floors, and above them. Raises ConfigRejected for no ratio in (0, 1]."""
     from forecaster.errors import ConfigRejected
+    from jobs.savings import PLAIN_TARGET
 
-    if not 0 < target <= 1:
-        raise ConfigRejected(f"--hpa-target must be above 0 and at most 1, such as 0.7 for 70 %, got {target:g}")
-    return target
+    if told is None:
+        return PLAIN_TARGET, PLAIN_TARGET
+    alone, _, above = told.partition(":")
+    try:
+        found = float(alone), float(above or alone)
+    except ValueError:
+        found = (0.0, 0.0)
+    if not all(0 < target <= 1 for target in found):
+        raise ConfigRejected(f"--hpa-target must be above 0 and at most 1, such as 0.7 or 0.7:0.9, got {told}")
+    return found
 
 
 def _table(found: "Account", *, one: bool) -> "Table":
@@ -95,7 +109,7 @@ def _everything(found: "Account") -> "Table":
     from jobs.cli.show import Table
 
     keys = ("workload", "day", "mode", *(f"{name}_hours" for name in _HOURS), "saved_hours")
-    keys += ("requests", "late_ours", "late_reactive", "late_avoided", "hpa_target", "currency")
+    keys += ("requests", "late_ours", "late_reactive", "late_avoided", "hpa_target_alone", "hpa_target", "currency")
     keys += (*(f"{name}_cost" for name in _HOURS), "saved_cost")
     rows = tuple(_whole(row, found) for row in found.rows)
     return Table(title="Savings", columns=keys, keys=keys, rows=rows)
@@ -114,7 +128,8 @@ def _whole(row: "Row", found: "Account") -> tuple[object, ...]:
         spent.late_ours,
         spent.late_reactive,
         spent.avoided,
-        found.target_ratio,
+        found.asked.alone_ratio,
+        found.asked.target_ratio,
         found.currency,
         *costs,
     )
@@ -122,8 +137,10 @@ def _whole(row: "Row", found: "Account") -> tuple[object, ...]:
 
 def _notes(found: "Account") -> list[str]:
     """How the columns are to be read."""
-    alone = f"reactive: a replay of the measured load under an autoscaler alone that aims at {found.target_ratio:.0%}"
-    beside = "ours: the same replay with the floors that were decided; saved and avoided compare the two"
+    alone = f"reactive: a replay of the measured load under an autoscaler alone that aims at {found.asked.alone_ratio:.0%}"
+    beside = (
+        f"ours: the same under the floors that were decided, aiming at {found.asked.target_ratio:.0%}; saved and avoided compare the two"
+    )
     others = "planned: the floors; actual: replicas seen ready; static: a fixed fleet for the largest minute of the span; empty: not known"
     unpriced = ("no money is told: there are no `prices` in the configuration",) if found.currency is None else ()
     return [alone, beside, others, *unpriced]

@@ -27,7 +27,7 @@ def ramp(days: int = 1) -> Floats:
     return np.tile(np.where((hours >= 8) & (hours < 20), 1_000.0, 100.0), days)
 
 
-def ledger_of(load: Floats, floors: Floats, ready: Floats | None = None, *, signal: Signal = Signal.RPM) -> Ledger:
+def ledger_of(load: Floats, floors: Floats, ready: Floats | None = None, *, signal: Signal = Signal.RPM, target: float = 0.7) -> Ledger:
     seen = np.full(load.size, np.nan) if ready is None else ready
     return Ledger(
         load=series_of(load, signal),
@@ -35,7 +35,8 @@ def ledger_of(load: Floats, floors: Floats, ready: Floats | None = None, *, sign
         floors=floors,
         carry=100.0,
         lead_min=10,
-        target_ratio=0.7,
+        target_ratio=target,
+        alone_ratio=0.7,
         least=2,
     )
 
@@ -66,6 +67,14 @@ def test_floors_that_do_not_bind_change_nothing() -> None:
     (day,) = spent(ledger_of(ramp(), np.full(1440, 1.0)))
     assert day.saved_hours == 0
     assert day.avoided == 0
+
+
+def test_an_autoscaler_that_runs_hotter_above_the_floors_is_where_the_hours_are_saved() -> None:
+    (cool,), (hot,) = (spent(ledger_of(ramp(), foreseeing(), target=target)) for target in (0.7, 1.0))
+    assert cool.saved_hours is not None
+    assert hot.saved_hours is not None
+    assert hot.saved_hours > cool.saved_hours + 30
+    assert hot.late_ours == 0
 
 
 def test_actual_is_what_was_seen_ready() -> None:

@@ -100,7 +100,9 @@ def test_a_hotter_autoscaler_is_cheaper_and_later(world: World) -> None:
     with world.fleet() as fleet:
         fetch_fleet(fleet, MIDNIGHT)
         cool, hot = (
-            row_of(account(fleet.store, fleet.members, Asked(window=whole_days(NOW, 2), target_ratio=target)), "chat", None).spent
+            row_of(
+                account(fleet.store, fleet.members, Asked(window=whole_days(NOW, 2), target_ratio=target, alone_ratio=target)), "chat", None
+            ).spent
             for target in (0.5, 1.0)
         )
     assert (hot.reactive_hours or 0) < (cool.reactive_hours or 0)
