@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -72,17 +72,20 @@ def summary(found: Backtest) -> dict[str, Json]:
     }
 
 
-def write(found: Backtest, directory: Path) -> None:
-    """Write the four files into `directory`, which is made if need be; each appears whole or not at all.
+def write(found: Backtest, directory: Path, *, said: Mapping[str, Json] | None = None, charts: Mapping[str, str] | None = None) -> None:
+    """Write the four files into `directory`, which is made if need be, and charts by file name; each appears whole or not at all.
 
-    Raises ConfigRejected when the directory cannot be written.
+    said: what `summary.json` holds, when more was found out than `summary` knows. Raises ConfigRejected when the directory cannot be
+    written.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
         _write_csv(directory / "forecasts.csv", ("issued_at", "timestamp", *_QUANTILES), _forecast_rows(found))
         _write_csv(directory / "peaks.csv", ("issued_at", "day", *_QUANTILES, "actual"), _peak_rows(found))
         _write_csv(directory / "floors.csv", ("timestamp", "floor"), _floor_rows(found))
-        _write_text(directory / "summary.json", (json.dumps(summary(found), indent=2, allow_nan=False), "\n"))
+        for name, text in (charts or {}).items():
+            _write_text(directory / name, (text,))
+        _write_text(directory / "summary.json", (json.dumps(said or summary(found), indent=2, allow_nan=False), "\n"))
     except OSError as error:
         msg = f"the results cannot be written to {directory}: {error.strerror}; name a writable directory with --out"
         raise ConfigRejected(msg) from error

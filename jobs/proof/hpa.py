@@ -2,14 +2,14 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from connectors.kube.cluster import Cluster, KubeFailed, ObjectRef
+from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.targets.kube_errors import target_error
 from connectors.targets.marks import ORIGINAL
 from forecaster.errors import ConfigRejected, TargetMissing, TargetRefused
@@ -43,7 +43,10 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TheirHpa:
-    """What of an HPA a replay needs. scales: kind and name of the workload that it scales. keda: the ScaledObject that made it."""
+    """What of an HPA a replay needs. scales: kind and name of the workload that it scales. keda: the ScaledObject that made it.
+
+    spec_metrics: `spec.metrics` word for word, since a patch replaces the whole list.
+    """
 
     namespace: str
     name: str
@@ -54,6 +57,7 @@ class TheirHpa:
     up: ScalingRules = KUBERNETES_UP
     down: ScalingRules = KUBERNETES_DOWN
     keda: str | None = None
+    spec_metrics: tuple[Json, ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         return f"{self.namespace}/{self.name}"
@@ -70,7 +74,8 @@ def read_hpa(named: str, cluster: Cluster) -> TheirHpa:
         raise ConfigRejected(f"--hpa {named!r} is no NAMESPACE/NAME; write it as `kubectl get hpa -A` prints it, such as inference/chat")
     ref = ObjectRef(group="autoscaling", version="v2", plural="horizontalpodautoscalers", namespace=namespace, name=name)
     try:
-        return _their(_Hpa.model_validate(cluster.read(ref)))
+        found = cluster.read(ref)
+        return replace(_their(_Hpa.model_validate(found)), spec_metrics=tuple(found["spec"].get("metrics", ())))
     except KubeFailed as failed:
         if failed.status == HTTPStatus.NOT_FOUND:
             msg = f"there is no HPA {named} in the cluster of your kubeconfig; `kubectl get hpa -A` lists those there are"

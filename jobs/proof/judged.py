@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from forecaster.backtest.comparison import ways
+from forecaster.backtest.comparison import PLAIN_TARGET, ways
 from forecaster.backtest.run import Backtest
 from forecaster.series import Floats
 from forecaster.simulate.autoscaler import Hpa, HpaBehavior
@@ -16,7 +16,9 @@ from forecaster.simulate.trial import Trial
 from jobs.proof.cron import Timetable, timetable_of
 from jobs.proof.mornings import Morning, missed, mornings
 
-YOURS, OURS_YOURS, OURS = "hpa_yours", "ours_hpa_yours", "ours"
+YOURS, OURS_YOURS, RETARGETED, OURS = "hpa_yours", "ours_hpa_yours", "ours_retargeted", "ours"
+"""The user's HPA alone, our floors under it, and both with its target moved to the recommended one; and `ours` of the contract."""
+
 HPAS, CRONS, FLOORS = "plain HPA", "KEDA cron", "our floors"
 
 
@@ -94,12 +96,18 @@ def trial_of(found: Backtest) -> Trial:
 
 
 def _with_floors(trial: Trial, found: Backtest, theirs: Hpa | None) -> dict[str, Policies]:
-    recommended = _under(trial, found, np.array([found.points[0].target]))
+    recommended = np.array([found.points[0].target])
+    plain = _under(trial, found, np.array([PLAIN_TARGET]))
+    contract = {f"ours_hpa_{PLAIN_TARGET:g}": plain, OURS: _under(trial, found, recommended)}
     if theirs is None:
-        return {"ours_hpa_0.7": _under(trial, found, np.array([0.7])), OURS: recommended}
+        return contract
     target, none = np.array([theirs.target]), np.ones((1, 1))
-    alone = Policies(targets=target, floors=none, column=np.zeros(len(trial), dtype=np.int64), behavior=theirs.behavior)
-    return {YOURS: alone, OURS_YOURS: _under(trial, found, target, theirs.behavior), OURS: recommended}
+    return {
+        YOURS: Policies(targets=target, floors=none, column=np.zeros(len(trial), dtype=np.int64), behavior=theirs.behavior),
+        OURS_YOURS: _under(trial, found, target, theirs.behavior),
+        RETARGETED: _under(trial, found, recommended, theirs.behavior),
+        **contract,
+    }
 
 
 def _under(trial: Trial, found: Backtest, targets: Floats, behavior: HpaBehavior | None = None) -> Policies:

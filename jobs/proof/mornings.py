@@ -12,8 +12,8 @@ from forecaster.simulate.trial import Trial
 _HALF_HOUR_MIN = 30
 _DAY_HALVES = 48
 _NEAR_PEAK = 0.9
-_RISE = 1.5
-"""A day whose peak is less than so many times its start has no morning: there is no rise to be late for."""
+_RISE = 1.25
+"""A day whose peak is less than so many times the quietest half hour before it has no morning: there is no rise to be late for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,8 @@ class Morning:
 def mornings(trial: Trial) -> tuple[Morning, ...]:
     """The rise of each whole day of a trial, days counted from the half hour that is quietest on the average day.
 
-    A morning ends with the first half hour within 90 % of its day's busiest; a day that peaks below 1.5 times its start has none.
+    A morning begins with the quietest half hour before the busiest one and ends with the first within 90 % of it; a day whose peak is less
+    than 1.25 times that start has none.
     """
     rpm = trial.minutes.rpm[trial.first : trial.last]
     halves = rpm[: rpm.size // _HALF_HOUR_MIN * _HALF_HOUR_MIN].reshape(-1, _HALF_HOUR_MIN).mean(axis=1)
@@ -52,9 +53,11 @@ def _quietest(halves: Floats) -> int:
 
 def _morning(start: datetime, halves: Floats, first: int) -> Morning | None:
     day = halves[first : first + _DAY_HALVES]
-    peak = float(day.max())
-    if peak < _RISE * day[0] or peak <= 0:
+    busiest = int(day.argmax())
+    quiet = int(day[: busiest + 1].argmin())
+    if day[busiest] < _RISE * day[quiet] or day[busiest] <= 0:
         return None
-    near: Ints = np.flatnonzero(day >= _NEAR_PEAK * peak)
-    last = (first + int(near[0]) + 1) * _HALF_HOUR_MIN
-    return Morning(day=(start + timedelta(minutes=last - 1)).date(), first=first * _HALF_HOUR_MIN, last=last)
+    near: Ints = np.flatnonzero(day[quiet:] >= _NEAR_PEAK * day[busiest])
+    begin, end = first + quiet, first + quiet + int(near[0]) + 1
+    arrived = start + timedelta(minutes=end * _HALF_HOUR_MIN - 1)
+    return Morning(day=arrived.date(), first=begin * _HALF_HOUR_MIN, last=end * _HALF_HOUR_MIN)

@@ -16,7 +16,7 @@ from tests.simulation.judge import QUANTILES, read_rows
 from tests.simulation.traces import START, daily, write_csv
 
 POLICIES = {"static", "hpa_0.7", "hpa_best", "keda_cron_best", "last_week", "aws_like", "ours_hpa_0.7", "ours"}
-FILES = ["floors.csv", "forecasts.csv", "peaks.csv", "summary.json"]
+FILES = ["floors.csv", "forecasts.csv", "frontier.svg", "peaks.csv", "summary.json"]
 
 
 @pytest.fixture
@@ -114,9 +114,9 @@ def test_columns_are_those_of_the_configuration_unless_one_is_named(desk: Desk) 
     config["workloads"][0]["signals"]["rpm"]["query"] = "requests"
     desk.configure(config)
     words = ("backtest", "--csv", "export.csv", "--config", "forecaster.yaml", "--json")
-    requests, tokens = desk.done(*words).json, desk.done(*words, "--column", "tokens").json
+    requests, tokens = desk.done(*words).json, desk.done(*words, "--query", "tokens").json
     assert tokens["mu"] == pytest.approx(2 * requests["mu"], rel=1e-4)
-    unknown = desk.run(*words, "--column", "tokns")
+    unknown = desk.run(*words, "--query", "tokns")
     assert (unknown.code, "has no column 'tokns'; its columns are 'time', 'requests', 'tokens'" in unknown.err) == (1, True)
 
 
@@ -125,7 +125,7 @@ def test_without_a_configuration_the_column_can_be_named(desk: Desk) -> None:
     rows = "".join(f"{iso(START + timedelta(minutes=30 * i))},{count:g}\n" for i, count in enumerate(counts))
     (desk.folder / "load.csv").write_text("timestamp,requests\n" + rows)
     assert desk.run("backtest", "--csv", "load.csv").code == 1
-    assert desk.done("backtest", "--csv", "load.csv", "--column", "requests", "--json").json["mu"] > 0
+    assert desk.done("backtest", "--csv", "load.csv", "--query", "requests", "--json").json["mu"] > 0
 
 
 def test_a_configuration_gives_policy_and_lead_time(desk: Desk) -> None:
@@ -136,7 +136,7 @@ def test_a_configuration_gives_policy_and_lead_time(desk: Desk) -> None:
     words = ("backtest", "--csv", "hours.csv.gz", "--config", "forecaster.yaml")
     desk.done(*words, "--out", "out")
     assert {int(row["floor"]) for row in read_rows(desk.folder / "out" / "floors.csv")} <= {1, 2, 3}
-    unknown = desk.run(*words, "--workload", "chta")
+    unknown = desk.run(*words, "chta")
     assert (unknown.code, "there is no workload chta" in unknown.err) == (2, True)
 
 
