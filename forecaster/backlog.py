@@ -11,7 +11,9 @@ With x replicas' worth of load arriving, a backlog of w replica-seconds and n re
 | none, or of unknown age                   | asked                                                                 |
 | ready within the drain time, and enough   | those that are ready or on time, since none of them is called back     |
 | ready within the drain time, too few      | again, and at least those                                             |
-| later than the drain time, or overdue     | asked: they get no credit, and the floor does not grow by them either |
+| later than the drain time                 | asked                                                                 |
+| overdue, and more than a tenth of those   | what stands: the backlog grows since nodes do not come, and asking    |
+| that are ready                            | for more brings none                                                  |
 
 A floor counts the whole fleet, pending replicas included, so it is never the number that runs times anything.
 """
@@ -80,3 +82,8 @@ def dues_s(ready: int, pending: int, asked: tuple[tuple[float, int], ...], lead_
             break
         found.append(lead_s - age_s)
     return tuple(found)
+
+
+def are_stuck(due_s: tuple[float, ...], ready: int) -> bool:
+    """Whether so many replicas are overdue that more would not come either; a single broken one is no shortage."""
+    return sum(due < 0 for due in due_s) > max(1, ready // 10)

@@ -245,10 +245,18 @@ def _expected_as_of_now(demands: tuple[Demand, ...], live: Series, quiet: float,
 
 
 def _lull(load: Floats, expected: Floats, step_s: int, quiet: float, blend: Blend) -> tuple[float, float]:
-    """How far a floor may have decayed, 0..1, and the lull's largest load. An unmeasured bucket ends the lull."""
-    low = load + quiet < blend.decay_ratio * (expected + quiet)
+    """How far a floor may have decayed, 0..1, and the lull's largest load. An unmeasured bucket ends the lull.
+
+    A lull is a run of means over 15 minutes, since one noisy minute ends none; it is over at once when the last minutes say so.
+    """
+    surplus = load + quiet - blend.decay_ratio * (expected + quiet)  # below 0 = low
     last = int(np.flatnonzero(~np.isnan(load))[-1])
-    breaks = np.flatnonzero(~low[: last + 1])
+    recent, width = (max(1, int(span_s // step_s)) for span_s in (RECENT_S, SHORT_S))
+    if not surplus[max(0, last + 1 - recent) : last + 1].sum() < 0:
+        return 0.0, 0.0
+    unmeasured = np.isnan(surplus[: last + 1])
+    sums = np.convolve(np.where(unmeasured, 0.0, surplus[: last + 1]), np.ones(width))[: last + 1]
+    breaks = np.flatnonzero(unmeasured | (sums >= 0))
     first = int(breaks[-1]) + 1 if breaks.size else 0
     progress = min(1.0, max(0.0, (last + 1 - first) * step_s / blend.decay_after_s - 1.0))
     span = load[max(first, last + 1 - int(blend.decay_after_s // step_s)) : last + 1]

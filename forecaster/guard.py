@@ -2,7 +2,20 @@
 
 Order, each step outranked by the ones above it: bounds; pause; a person's override; load unknown -> the largest of last floor,
 fallback and plan; plan missing, stale or waiting -> the largest of fallback and live need; else the plan, corrected. Configured windows
-are a floor under all of them. Then hold, `hold_when` and the step limits slow the way; then the bounds.
+are a floor under all of them. Then `hold_when`, hold, the dead band and the step limits slow the way; then the bounds.
+
+The dead band keeps a floor that is one above the need rounded up, as long as the need is within a tenth of a replica of asking for it:
+
+| need             | floor before | floor | since                                                                    |
+|------------------|--------------|-------|--------------------------------------------------------------------------|
+| 5.97 -> 6.03     | 6            | 7     | a raise is never delayed                                                 |
+| 6.03 -> 5.97     | 7            | 7     | jitter around a whole number moves a floor up once and not down again    |
+| 6.03 -> 5.85     | 7            | 6     | that is no jitter                                                        |
+| 9.40 -> 5.97     | 10           | 6     | nor is that                                                              |
+
+It costs one replica for as long as a need rests within that tenth below a whole number after it came from there: a tenth of a replica on
+average at most. Over the packaged Azure week .006 % of the replica-hours with the default hold, which catches most jitter by itself, and
+.17 % without any hold, for 6 % fewer lowerings.
 """
 
 import math
@@ -12,12 +25,13 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from forecaster.approval import InForce, PlanState, override_of, paused_by
+from forecaster.backlog import are_stuck, dues_s
 from forecaster.correct import Correction
 from forecaster.decision import Action, Decision, Paused, Ruling, Seen
 from forecaster.plan import window_floor
 from forecaster.reasons import Code, Reason
 from forecaster.series import Series
-from forecaster.units import HOUR_S, MINUTE_S, ceil_to, iso
+from forecaster.units import HOUR_S, MINUTE_S, ceil_to, iso, spell_number, whole_replicas
 from forecaster.workload import Policy
 
 
@@ -59,7 +73,7 @@ def guard(case: Case) -> Decision:
         return _paused(case, paused)
     wanted, reasons = _wanted(case)
     floor = wanted
-    for step in (_second_writer, _hold_when, _hold, _step_limits, _bounds):
+    for step in (_second_writer, _hold_when, _hold, _dead_band, _step_limits, _bounds):
         floor, more = step(case, floor)
         reasons += more
     since = case.recent[-1].since if case.recent and case.recent[-1].floor == floor else case.now
@@ -141,7 +155,29 @@ def _wanted(case: Case) -> tuple[int, list[Reason]]:
     if opened > correction.floor:
         detail = f"a configured window asks for {opened}"
         return opened, [*correction.reasons, Reason(code=Code.WINDOW_BINDS, detail=detail, before=correction.floor, after=opened)]
-    return correction.floor, list(correction.reasons)
+    return _beside_pending(case, opened)
+
+
+def _beside_pending(case: Case, least: int) -> tuple[int, list[Reason]]:
+    """The corrected floor; where a backlog set it, without what replicas on their way serve in time or would have, had they come."""
+    correction, seen, plan = case.correction, case.seen, case.in_force.plan
+    floor, reasons, backlog = correction.floor, list(correction.reasons), correction.look.backlog
+    if reasons[-1].code is not Code.QUEUE_DRAIN or backlog is None or plan is None or plan.demand is None:
+        return floor, reasons
+    if seen.ready is None or not seen.pending:
+        return floor, reasons
+    lead_s, stood = plan.demand.lead_time_s, tuple(((case.now - d.since).total_seconds(), d.floor) for d in case.recent)
+    due_s = dues_s(seen.ready, seen.pending, stood, lead_s)
+    least = max(reasons[-1].before or 0, least)
+    if are_stuck(due_s, seen.ready):
+        beside = max(least, min(floor, case.last))
+        detail = f"replicas are overdue, and more of them would not come either: the backlog asks for no more than {beside}"
+    else:
+        beside = max(least, whole_replicas(backlog.asked_beside(seen.ready, due_s, lead_s)))
+        detail = f"{seen.pending} pending replicas serve the backlog in time: {beside} are enough"
+    if beside >= floor:
+        return floor, reasons
+    return beside, [*reasons, Reason(code=Code.PENDING_COUNTED, detail=detail, before=floor, after=beside)]
 
 
 def _at_least_live(case: Case, floor: int, reason: Reason) -> tuple[int, list[Reason]]:
@@ -205,6 +241,21 @@ def _hold(case: Case, floor: int) -> tuple[int, list[Reason]]:
         return floor, []
     detail = f"{held} stays until nothing has asked for it for {case.policy.hold_s / MINUTE_S:g} min"
     return held, [Reason(code=Code.HOLD, detail=detail, before=floor, after=held)]
+
+
+_DEAD_BAND = 0.1
+"""Replicas. Half of it catches a third of the jitter that this does, twice of it costs twice as much."""
+
+
+def _dead_band(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """A floor one above the need is kept while the need is within the band of asking for it; nothing else is held, and no raise ever."""
+    correction = case.correction
+    if floor != correction.floor or case.last != floor + 1 or whole_replicas(correction.need + _DEAD_BAND) != case.last:
+        return floor, []
+    if case.in_force.state is not PlanState.FRESH or override_of(case.rulings, case.now) is not None:
+        return floor, []
+    detail = f"{spell_number(correction.need)} are needed, too close to {floor} for a lowering"
+    return case.last, [Reason(code=Code.DEAD_BAND, detail=detail, before=floor, after=case.last)]
 
 
 def _overridden(decision: Decision) -> bool:
