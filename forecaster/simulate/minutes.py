@@ -58,15 +58,20 @@ class MinuteLoad:
         steps: Ints = np.arange(len(self) - self.index(start), dtype=np.int64) * MINUTE_S // step_s
         return steps
 
-    def traffic(self, start: datetime, end: datetime, cuts: Sequence[datetime] = ()) -> Traffic:
-        """The minutes of [start, end) as a replay takes them, in parts that end at each UTC midnight and at each of `cuts`."""
+    def traffic(self, start: datetime, end: datetime, cuts: Sequence[datetime] = (), step_s: int = MINUTE_S) -> Traffic:
+        """The minutes of [start, end) as a replay takes them, in parts that end at each UTC midnight and at each of `cuts`.
+
+        step_s: where it is less than a minute, load is even within each.
+        """
         first, last = self.index(start), self.index(end)
         midnights = np.arange(-(self.first_minute() + first) % _DAY_MIN, last - first, _DAY_MIN)
         edges = np.concatenate([[0], midnights, [self.index(cut) - first for cut in cuts], [last - first]])
+        steps = MINUTE_S // step_s
         return Traffic(
-            before_rpm=self.rpm[max(0, first - _BEFORE_MIN) : max(first, 1)],
-            rpm=self.rpm[first:last],
-            edges=np.unique(np.clip(edges, 0, last - first)).astype(np.int64),
+            before_rpm=np.repeat(self.rpm[max(0, first - _BEFORE_MIN) : max(first, 1)], steps),
+            rpm=np.repeat(self.rpm[first:last], steps),
+            edges=np.unique(np.clip(edges, 0, last - first)).astype(np.int64) * steps,
+            step_s=step_s,
         )
 
 

@@ -8,17 +8,22 @@ from forecaster.simulate.choice import cheapest_in_time
 from forecaster.simulate.fleet import Fleet, Ints, Outcome, Policies
 from forecaster.simulate.minutes import MinuteLoad
 from forecaster.simulate.replay import replay
+from forecaster.units import MINUTE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Trial:
-    """The minutes [start, end) of a record, and the fleet that serves them. late_limit_ratio: more late requests are too many."""
+    """The minutes [start, end) of a record, and the fleet that serves them.
+
+    late_limit_ratio: more late requests are too many. step_s: the step of the replay, which divides a minute.
+    """
 
     minutes: MinuteLoad = field(repr=False)
     start: datetime
     end: datetime
     fleet: Fleet
     late_limit_ratio: float
+    step_s: int = MINUTE_S
 
     def __post_init__(self) -> None:
         if not 0 <= self.first < self.last <= len(self.minutes):
@@ -46,9 +51,10 @@ class Trial:
         """For each minute, the step of a grid from `start` in which it begins, shape (minutes,)."""
         return self.minutes.steps(self.start, step_s)[: len(self)]
 
-    def outcome(self, policies: Policies) -> Outcome:
-        """What comes of each policy, summed by UTC day."""
-        return replay(self.minutes.traffic(self.start, self.end), policies, self.fleet)
+    def outcome(self, policies: Policies, *, waits: bool = False) -> Outcome:
+        """What comes of each policy, of one column a minute, summed by UTC day; waits: and how long requests wait."""
+        traffic = self.minutes.traffic(self.start, self.end, step_s=self.step_s)
+        return replay(traffic, policies.each_for(traffic.per_minute), self.fleet, waits=waits)
 
     def best(self, policies: Policies) -> int:
         """The row that costs least among those in time."""
