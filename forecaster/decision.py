@@ -147,13 +147,16 @@ class RulingKind(StrEnum):
     CLEAR = "clear"
     PAUSE = "pause"
     RESUME = "resume"
+    PROMOTE = "promote"
+    DEMOTE = "demote"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ruling:
     """A person's word on a workload: who, why, from when and until when (None = until it is taken back).
 
-    plan_id: the plan approved or rejected. replicas: the floor of an override. paused: the kind of pause.
+    plan_id: the plan approved or rejected. replicas: the floor of an override. paused: the kind of pause. mode: the configured mode that
+    a promotion was given under.
     """
 
     at: datetime
@@ -165,6 +168,7 @@ class Ruling:
     plan_id: str | None = None
     replicas: int | None = None
     paused: Paused | None = None
+    mode: Mode | None = None
 
     def __post_init__(self) -> None:
         check_instant("ruling.at", self.at)
@@ -174,6 +178,9 @@ class Ruling:
             check_instant("ruling.until", self.until)
         if self.kind is RulingKind.OVERRIDE and self.replicas is None:
             msg = "an override needs the number of replicas"
+            raise ValueError(msg)
+        if self.kind is RulingKind.PROMOTE and self.mode is None:
+            msg = "a promotion needs the configured mode that it was given under"
             raise ValueError(msg)
         if self.kind is RulingKind.PAUSE and self.paused is None:
             msg = "a pause needs its kind, hold or release"
