@@ -8,6 +8,7 @@ import numpy as np
 from forecaster.capacity import Capacity
 from forecaster.forecast import Forecast
 from forecaster.gains import Gains
+from forecaster.leadtime import LeadTime
 from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats, reduce_frozen
 from forecaster.units import check_level, check_positive, epoch_s
 from forecaster.workload import Policy, Pool
@@ -31,7 +32,7 @@ class Demand:
     i. expected_max[s, i]: median of the largest over the lead window. All in the signal's unit, shape (signals, n), after share
     and growth. carry[s]: what one replica takes of signal s, after efficiency and headroom. peaks: one a local day. window_s: how
     far ahead `load` looks: the longest lead time of the workload and one step. gains: how much of a deviation of live load lasts, one
-    entry a signal, None = not learned; empty = of none.
+    entry a signal, None = not learned; empty = of none. lead_time: where `lead_time_s` comes from, None = it was not kept.
     """
 
     start: datetime
@@ -47,6 +48,7 @@ class Demand:
     window_s: int
     model: str
     gains: tuple[Gains | None, ...] = ()
+    lead_time: LeadTime | None = None
 
     def __post_init__(self) -> None:
         check_grid(self.start, self.step_s)
@@ -123,6 +125,7 @@ def demand(forecasts: tuple[Forecast, ...], pool: Pool, policy: Policy) -> Deman
         window_s=first.window_s,
         model=first.model,
         gains=tuple(f.gains for f in usable),
+        lead_time=pool.lead_time,
     )
 
 

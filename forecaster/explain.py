@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from forecaster.decision import Action, Applied, CycleRecord, Decision
+from forecaster.demand import Demand
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import Signal
@@ -133,6 +134,10 @@ def _planned(plan: Plan, record: CycleRecord, signals: tuple[SignalBasis, ...]) 
     return [f"{load}, {needs}{binds} and {floor.replicas} are planned"]
 
 
+def _lead_time(demand: Demand) -> str:
+    return f"{demand.lead_time_s / MINUTE_S:g} min" if demand.lead_time is None else demand.lead_time.told
+
+
 def _plan_basis(plan: Plan, record: CycleRecord) -> list[tuple[str, str]]:
     basis = [("plan", plan.id), ("plan valid until", iso(plan.valid_until))]
     basis += [(f"trust in {found.signal}", f"{found.verdict}: {found.sentence}") for found in plan.trusts]
@@ -143,7 +148,7 @@ def _plan_basis(plan: Plan, record: CycleRecord) -> list[tuple[str, str]]:
     i = demand.index(record.at) if demand is not None else None
     if demand is None or i is None:
         return basis
-    basis += [("model", demand.model), ("level", f"P{demand.level * 100:g}"), ("lead time", f"{demand.lead_time_s / 60:g} min")]
+    basis += [("model", demand.model), ("level", f"P{demand.level * 100:g}"), ("lead time", _lead_time(demand))]
     for s, signal in enumerate(demand.signals):
         ahead = f"{spell_number(demand.load[s, i])} {signal.unit} at the level over the lead window"
         basis.append((f"{signal} forecast", f"median {spell_number(demand.expected[s, i])}, {ahead}"))

@@ -24,6 +24,7 @@ class Code(StrEnum):
     WINDOW_BINDS = "window-binds"
     DAILY_PEAK_BINDS = "daily-peak-binds"
     QUEUEING_BINDS = "queueing-binds"
+    LEAD_TIME_WIDENED = "lead-time-widened"
     NO_CAPACITY = "no-capacity"
     ENVELOPE = "envelope"
     # correct

@@ -176,7 +176,7 @@ def _part(starts: Sequence[Start], configured_s: float, longest_s: float, now: d
     days = {start.requested.date() for start in starts if start.ready is not None}
     enough = int(ready.sum()) >= LEAST_STARTS and len(days) >= LEAST_DAYS
     age_s = np.array([(now - start.requested).total_seconds() for start in starts])
-    base_s = _whole_minutes(_p90(took_s, ready, 0.5 ** (age_s / HALF_LIFE_S))) if enough else configured_s
+    base_s = min(_whole_minutes(_p90(took_s, ready, 0.5 ** (age_s / HALF_LIFE_S))), longest_s) if enough else configured_s
     late = np.sort(took_s[-_RECENT:][took_s[-_RECENT:] > base_s])
     if late.size < _DECIDE:
         return _Part(lead_s=base_s, enough=enough, late=0)
@@ -184,8 +184,8 @@ def _part(starts: Sequence[Start], configured_s: float, longest_s: float, now: d
 
 
 def _p90(took_s: Floats, ready: NDArray[np.bool_], weight: Floats) -> float:
-    """With its jitter."""
-    p90, p50 = (_quantile(took_s, ready, weight, level) for level in (LEVEL, 0.5))
+    """With its jitter. The median is that of the ready ones, so that a pending one only ever lengthens it."""
+    p90, p50 = _quantile(took_s, ready, weight, LEVEL), _quantile(took_s[ready], ready[ready], weight[ready], 0.5)
     count = float(weight.sum() ** 2 / (weight**2).sum())  # as many equal ones would say as much (Kish 1965)
     return p90 + _JITTER * (p90 - p50) / math.sqrt(count)
 

@@ -1,7 +1,7 @@
 """The second half of the line: observe -> correct -> guard -> apply -> record; every 15 to 60 seconds, without any model."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -26,6 +26,7 @@ from jobs.fleet import Fleet, Member
 from jobs.memory import NEWS_S, Memory, remembered
 from jobs.ready import keep_ready
 from jobs.standing import standing
+from jobs.starts import look_at_pending
 
 log = structlog.get_logger()
 
@@ -43,7 +44,7 @@ class Basis:
 class Cycle:
     """One workload in one apply cycle. seen: the targets as they were before a write. failures: empty when all went well.
 
-    news: the records worth keeping.
+    news: the records worth keeping. asides: what failed and kept no floor from being decided.
     """
 
     workload: str
@@ -52,6 +53,7 @@ class Cycle:
     news: tuple[CycleRecord, ...] = ()
     bases: tuple[Basis, ...] = ()
     seen: tuple[Seen, ...] = ()
+    asides: tuple[Failure, ...] = ()
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -73,7 +75,8 @@ def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     cycles = at_once(partial(_guarded, fleet, now=now), remembered(fleet.store, fleet.members, now), fleet.workers)
     fleet.store.append_records([record for cycle in cycles for record in cycle.news])
     keep_ready(fleet.store, [(member, cycle.seen) for member, cycle in zip(fleet.members, cycles, strict=True)], now)
-    return cycles
+    unread = look_at_pending(fleet, [seen for cycle in cycles for seen in cycle.seen], now)
+    return tuple(replace(cycle, asides=unread.get(cycle.workload, ())) for cycle in cycles)
 
 
 def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) -> Cycle:

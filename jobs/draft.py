@@ -68,7 +68,7 @@ class Draft:
     """One workload on its way down the line. failures: what went wrong so far; it goes on with what it has.
 
     believed: the load forecasts that plans rest on, where they were judged; trusts: what was thought of the issued ones. moves: one a
-    plan. notes: what a person should know and is no failure.
+    plan. notes: what a person should know and is no failure. asides: what failed and kept nothing from being done.
 
     brought, histories, forecasts and believed are there while they are worked on. What stays of them is known and outlooks, since
     those of ten thousand workloads would take gigabytes.
@@ -87,6 +87,7 @@ class Draft:
     waiting: tuple[Plan, ...] = ()
     notes: tuple[str, ...] = ()
     failures: tuple[Failure, ...] = ()
+    asides: tuple[Failure, ...] = ()
 
     @property
     def name(self) -> str:

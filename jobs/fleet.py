@@ -4,19 +4,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from forecaster.cost import Prices
+from forecaster.decision import Ruling
 from forecaster.envelope import Envelope
 from forecaster.events import Event
 from forecaster.keep import Keep
 from forecaster.lineage import Lineage
-from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, Store
-from forecaster.workload import Workload
+from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, StartSource, Store
+from forecaster.workload import Mode, Workload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
     """One workload: the questions about its load, who answers them, and where its floors go, by target name.
 
-    continues: the older names of its traffic. prices: by pool, empty where none were said.
+    continues: the older names of its traffic. prices: by pool, empty where none were said. live:
+    the targets as `auto` has them, should it be promoted. promotion: the one that raised its mode, and the mode that was configured. starts: those of the targets that tell how
+    replicas came up, and are asked to.
     """
 
     workload: Workload
@@ -27,6 +30,10 @@ class Member:
     targets: Mapping[str, ScaleTarget]
     continues: tuple[Lineage, ...] = ()
     prices: Mapping[str, Prices] = field(default_factory=dict)
+    live: Mapping[str, ScaleTarget] = field(default_factory=dict)
+    promotion: Ruling | None = None
+    configured: Mode | None = None
+    starts: Mapping[str, StartSource] = field(default_factory=dict)
 
     @property
     def lineage(self) -> Lineage:

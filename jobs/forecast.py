@@ -20,12 +20,14 @@ from forecaster.models.chunk import forecast_chunk
 from jobs.batches import Lessons, batches, chunks_of, state_key
 from jobs.chunks import Chunk, Key, through
 from jobs.draft import Draft, walled
+from jobs.earned import with_promotions
 from jobs.events import known_events
 from jobs.failure import failure
 from jobs.fetch import bring, keep, look_up, see
 from jobs.fleet import Fleet, ModelChoice
 from jobs.plan import foresee, planned, recall, settle
 from jobs.progress import beside, told
+from jobs.starts import look_at_all, with_lead_times
 from jobs.trusting import believe
 
 Batch: TypeAlias = tuple[Draft, ...]
@@ -35,13 +37,17 @@ _FETCHING, _FORECASTING = 0.5, 0.45
 
 def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
     """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError."""
+    unread = look_at_all(fleet, now)
+    fleet = with_lead_times(fleet, now)
+    fleet = with_promotions(fleet, now)
     events, count = known_events(fleet, now), len(fleet.members)
     fetching, forecasting = beside(progress, _FETCHING, _FORECASTING)
     fetched = _fetched(fleet, now, events, fetching)
     made = (draft for batch in forecast(fleet, fetched, now) for draft in plan_batch(fleet, batch, now, events))
     drafts = tuple(told(made, count, forecasting, "forecast workload"))
     progress(_FETCHING + _FORECASTING, "plan")
-    return _in_order(fleet, settle(fleet, drafts, now))
+    settled = (replace(draft, asides=unread.get(draft.name, ())) for draft in settle(fleet, drafts, now))
+    return _in_order(fleet, settled)
 
 
 def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
@@ -52,6 +58,8 @@ def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Bat
 
 def plan_fleet(fleet: Fleet, now: datetime) -> Batch:
     """Only the last steps: plan anew from the newest forecasts in the store, say after the policy changed."""
+    fleet = with_lead_times(fleet, now)
+    fleet = with_promotions(fleet, now)
     events = known_events(fleet, now)
     recalled = (tuple(walled(partial(recall, fleet, now=now), draft) for draft in batch) for batch in batches(fleet.members))
     drafts = tuple(draft for batch in recalled for draft in plan_batch(fleet, batch, now, events))

@@ -8,7 +8,9 @@ from forecaster.decision import CycleRecord, Ruling
 from forecaster.plan import Plan
 from forecaster.ports import Store
 from forecaster.series import Window
+from forecaster.starts import LONGEST_S
 from forecaster.units import HOUR_S
+from jobs.earned import earned
 from jobs.fleet import Member
 from jobs.standing import EVER, NEAR_S, NEXT
 
@@ -32,10 +34,11 @@ class Memory:
 
 
 def remembered(store: Store, members: Sequence[Member], now: datetime) -> Iterator[tuple[Member, Memory]]:
-    """Each member with what is remembered of it, read when its turn comes. Raises StoreError."""
+    """Each member, in the mode that holds, with what is remembered of it; read when its turn comes. Raises StoreError."""
     for first in range(0, len(members), _AT_ONCE):
         batch = members[first : first + _AT_ONCE]
-        yield from zip(batch, _read(store, batch, now), strict=True)
+        for member, memory in zip(batch, _read(store, batch, now), strict=True):
+            yield earned(member, memory.rulings, now), memory
 
 
 def _read(store: Store, members: Sequence[Member], now: datetime) -> list[Memory]:
@@ -45,6 +48,8 @@ def _read(store: Store, members: Sequence[Member], now: datetime) -> list[Memory
     names = [member.workload.name for member in members]
     pools = [(member.workload.name, pool) for member in members for pool in member.workload.pools]
     ahead_s = max(pool.lead_time.plan_s for _, pool in pools)
+    if any(member.starts for member in members):  # plans rest on lead times that are measured elsewhere, and may be longer
+        ahead_s = max(ahead_s, LONGEST_S)
     span = Window(start=now, end=now + timedelta(seconds=ahead_s) + NEXT)
     plans = store.plans_of([(name, pool.name) for name, pool in pools], back(NEAR_S), span=span)
     records = store.records_of(names, back(max(NEWS_S, *(member.workload.policy.hold_s for member in members))))

@@ -12,7 +12,7 @@ from forecaster.envelope import Move, beyond, held, move
 from forecaster.event_effects import with_events
 from forecaster.events import Event
 from forecaster.plan import Plan
-from forecaster.reasons import Code
+from forecaster.reasons import Code, Reason
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
 from forecaster.units import DAY_S
 from forecaster.workload import Mode
@@ -56,7 +56,9 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
             failures.append(Failure(verb="plan", error=Code.NO_CAPACITY, sentence=sentence))
         else:
             told = {note: None for forecast in forecasts for note in forecast.notes if note.code is Code.EVENT}
-            plans.append(replace(made, reasons=(*made.reasons, *told)))
+            late = pool.lead_time.widened
+            widened = (Reason(code=Code.LEAD_TIME_WIDENED, detail=f"lead time {pool.lead_time.told}"),) if late else ()
+            plans.append(replace(made, reasons=(*made.reasons, *told, *widened)))
     return replace(draft, plans=tuple(plans), failures=(*draft.failures, *failures))
 
 

@@ -13,7 +13,7 @@ from connectors.targets.recording import RecordingTarget
 from connectors.targets.registry import Target, open_targets, target_name
 from forecaster.cost import Prices
 from forecaster.lineage import Lineage
-from forecaster.ports import ScaleTarget
+from forecaster.ports import ScaleTarget, StartSource
 from forecaster.workload import Mode
 from jobs.config.document import Config
 from jobs.config.paths import beside
@@ -51,9 +51,11 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                     queries=section.queries(),
                     conditions=section.conditions(),
                     source=sources[section.source],
-                    targets=_targets(section, targets, rehearse=rehearse),
+                    targets=_targets(section, targets, recorded=_is_recorded(section.policy.mode, rehearse)),
+                    live=_targets(section, targets, recorded=_is_recorded(Mode.AUTO, rehearse)),
                     continues=_older(section, by_name, (section.name,)),
                     prices=_prices(section, config),
+                    starts=_start_sources(section, targets),
                 )
                 for section in sections
             ),
@@ -110,7 +112,17 @@ def _prices(section: WorkloadSection, config: Config) -> dict[str, Prices]:
     return {pool.name: general if pool.gpu_hour is None else replace(general, gpu_hour=pool.gpu_hour) for pool in section.pools}
 
 
-def _targets(section: WorkloadSection, targets: dict[str, Target], *, rehearse: Rehearse) -> dict[str, ScaleTarget]:
+def _is_recorded(mode: Mode, rehearse: Rehearse) -> bool:
+    return rehearse == "all" or (rehearse == "by-mode" and mode is Mode.OBSERVE)
+
+
+def _targets(section: WorkloadSection, targets: dict[str, Target], *, recorded: bool) -> dict[str, ScaleTarget]:
     names = [target_name(target) for pool in section.pools for target in pool.targets]
-    recorded = rehearse == "all" or (rehearse == "by-mode" and section.policy.mode is Mode.OBSERVE)
     return {name: RecordingTarget(targets[name]) if recorded else targets[name] for name in names}
+
+
+def _start_sources(section: WorkloadSection, targets: dict[str, Target]) -> dict[str, StartSource]:
+    """The targets that tell how replicas came up, rehearsed or not: looking writes nothing."""
+    names = [target_name(target) for pool in section.pools if pool.lead_time.measured for target in pool.targets]
+    told = ((name, targets[name]) for name in names)
+    return {name: target for name, target in told if isinstance(target, StartSource)}

@@ -6,10 +6,10 @@
         assert api.min_replicas("inference", "llm") == 8
         assert len(api.writes) == 1
 
-It keeps HPAs (autoscaling/v2), Deployments and StatefulSets, lists them by label in pages, takes JSON merge patches only, enforces
-resourceVersion, refuses what the real server refuses (minReplicas below 1 or above maxReplicas: 422), keeps managedFields by the
-fieldManager parameter, answers SelfSubjectAccessReviews, and answers errors as Status objects. `fail_next` injects faults, `forbid` takes
-away an RBAC verb, `edit` writes as somebody else.
+It keeps HPAs (autoscaling/v2), Deployments, StatefulSets, pods and nodes (`put`), lists them by label in pages, takes JSON merge patches
+only, enforces resourceVersion, refuses what the real server refuses (minReplicas below 1 or above maxReplicas: 422), keeps managedFields
+by the fieldManager parameter, answers SelfSubjectAccessReviews, and answers errors as Status objects. `fail_next` injects faults,
+`forbid` takes away an RBAC verb, `edit` writes as somebody else.
 """
 
 import json
@@ -126,6 +126,16 @@ class KubeApi:
                 (plural, namespace, name), metadata={}, spec=_present({"replicas": replicas}), status=_present({"readyReplicas": ready})
             )
 
+    def put(self, plural: str, namespace: str, name: str, *, metadata: Json, spec: Json | None = None, status: Json | None = None) -> None:
+        """Any object as it is to stand from now on: a pod, a node (namespace ""), a workload with a selector."""
+        with self._lock:
+            self._objects.add((plural, namespace, name), metadata=metadata, spec=spec or {}, status=status or {})
+
+    def remove(self, plural: str, namespace: str, name: str) -> None:
+        """Delete an object."""
+        with self._lock:
+            self._objects.delete((plural, namespace, name))
+
     def hpa(self, namespace: str, name: str) -> Json:
         """A copy of the HPA as a GET answers it."""
         with self._lock:
@@ -214,6 +224,10 @@ class KubeApi:
 
     def _key(self, request: Request) -> Key:
         match request.path.strip("/").split("/"):
+            case ["api", "v1", "nodes", name]:
+                if ("get", "nodes") in self._forbidden:
+                    raise Refusal(403, "Forbidden", f'nodes "{name}" is forbidden: our role may not get it')
+                return "nodes", "", name
             case ["apis", group, version, "namespaces", namespace, plural, name] if API_VERSIONS.get(plural) == f"{group}/{version}":
                 if (request.verb, plural) in self._forbidden:
                     who = 'User "system:serviceaccount:forecaster:forecaster"'
@@ -230,20 +244,22 @@ class KubeApi:
         return request.body | {"status": {"allowed": (asked["verb"], asked["resource"]) not in self._forbidden}}
 
     def _listed(self, request: Request) -> Json:
-        _, group, version, *space, plural = request.path.strip("/").split("/")
-        if API_VERSIONS.get(plural) != f"{group}/{version}":
+        root, *parts, plural = request.path.strip("/").split("/")
+        group, first = ("", 1) if root == "api" else (parts[0], 2)
+        served, space = "/".join(parts[:first]), parts[first:]
+        if API_VERSIONS.get(plural) != served:
             raise Refusal(404, "NotFound", "the server could not find the requested resource")
         where = f'in the namespace "{space[1]}"' if space else "at the cluster scope"
         if ("list", plural) in self._forbidden:
             who = 'User "system:serviceaccount:forecaster:forecaster"'
             what = f'cannot list resource "{plural}" in API group "{group}" {where}'
-            raise Refusal(403, "Forbidden", f"{plural}.{group} is forbidden: {who} {what}")
+            raise Refusal(403, "Forbidden", f"{plural}{group and f'.{group}'} is forbidden: {who} {what}")
         items = self._objects.listed(plural, space[1] if space else None, request.query.get("labelSelector", ""))
         first, most = int(request.query.get("continue", "0")), int(request.query.get("limit", len(items)))
         metadata = {"continue": str(first + most)} if first + most < len(items) else {}
         return {
             "kind": f"{KINDS[plural]}List",
-            "apiVersion": f"{group}/{version}",
+            "apiVersion": served,
             "metadata": metadata,
             "items": items[first : first + most],
         }
@@ -275,9 +291,10 @@ def _status(code: int, reason: str, message: str) -> Json:
 
 
 def _is_collection(target: str) -> bool:
-    """/apis/GROUP/VERSION/PLURAL, or the same in a namespace."""
+    """/apis/GROUP/VERSION/PLURAL or /api/VERSION/PLURAL, or the same in a namespace."""
     parts = urlsplit(target).path.strip("/").split("/")
-    return parts[0] == "apis" and (len(parts) == 4 or (len(parts) == 6 and parts[3] == "namespaces"))
+    first = {"api": 2, "apis": 3}.get(parts[0], len(parts))
+    return len(parts) == first + 1 or (len(parts) == first + 3 and parts[first] == "namespaces")
 
 
 def _handler(api: KubeApi) -> type[BaseHTTPRequestHandler]:

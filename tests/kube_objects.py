@@ -9,8 +9,8 @@ Key: TypeAlias = tuple[str, str, str]
 """Plural, namespace, name."""
 
 HPAS = "horizontalpodautoscalers"
-API_VERSIONS = {HPAS: "autoscaling/v2", "deployments": "apps/v1", "statefulsets": "apps/v1"}
-KINDS = {HPAS: "HorizontalPodAutoscaler", "deployments": "Deployment", "statefulsets": "StatefulSet"}
+API_VERSIONS = {HPAS: "autoscaling/v2", "deployments": "apps/v1", "statefulsets": "apps/v1", "pods": "v1", "nodes": "v1"}
+KINDS = {HPAS: "HorizontalPodAutoscaler", "deployments": "Deployment", "statefulsets": "StatefulSet", "pods": "Pod", "nodes": "Node"}
 
 _OWNED = ("minReplicas", "maxReplicas")
 _EPOCH = datetime(2024, 5, 1, tzinfo=UTC)

@@ -1,10 +1,12 @@
 """What `explain` prints: a sentence, every step, and what the plan rested on."""
 
 from collections.abc import Sequence
+from dataclasses import fields
 from datetime import datetime
 
 from forecaster.calendar import Calendar
 from forecaster.forecast import Forecast
+from forecaster.leadtime import LeadTime
 from forecaster.plan import Plan
 from jobs.cli.members import history_words
 from jobs.cli.options import Output
@@ -87,6 +89,17 @@ def _floor(each: Explained) -> dict[str, object]:
     }
 
 
+def _lead_time(lead_time: LeadTime) -> dict[str, object]:
+    seen = lead_time.evidence
+    return {
+        "told": lead_time.told,
+        "source": lead_time.source,
+        "warm_s": lead_time.warm_s,
+        "cold_s": lead_time.cold_s,
+        "starts": None if seen is None else {field.name: getattr(seen, field.name) for field in fields(seen)},
+    }
+
+
 def _plan(plan: Plan, each: Explained) -> dict[str, object]:
     floor, demand = plan.floor_at(each.record.at), plan.demand
     return {
@@ -100,6 +113,7 @@ def _plan(plan: Plan, each: Explained) -> dict[str, object]:
         "model": demand.model if demand is not None else None,
         "level": demand.level if demand is not None else None,
         "lead_time_s": demand.lead_time_s if demand is not None else None,
+        "lead_time": _lead_time(demand.lead_time) if demand is not None and demand.lead_time is not None else None,
         "lead_window_s": demand.window_s if demand is not None else None,
         "trust": [trust_json(found) for found in plan.trusts],
         "signals": [

@@ -59,13 +59,16 @@ class CapacitySection(BaseModel):
 
 
 class LeadTimeSection(BaseModel):
-    """How long a replica takes from request to ready, at P90."""
+    """How long a replica takes from request to ready, at P90: what holds until enough starts were seen to measure it."""
 
     model_config = SECTION
     warm: Duration = 300.0
     """On a node that is up: image, weights, compilation. Default 5m, in the middle of published cold starts of 2 to 8 minutes."""
     cold: Duration = 600.0
     """With a node to be provisioned first. Default 10m: a GPU node adds about 5 minutes."""
+    measured: bool = True
+    """Whether starts are observed, on targets that tell of them, and take the place of both once there are enough. Default true: what was
+    measured is right when images and registries change, and reads of pods and nodes are all that it takes."""
 
     def to_core(self) -> LeadTime:
         """The same in the core's type."""

@@ -153,6 +153,18 @@ COVERAGE = Metric(
     labels=("workload", "signal"),
     help="Share of the load at or below the P95 forecast for it, lately; absent until one was scored.",
 )
+LEAD_TIME = Metric(
+    name="forecaster_lead_time_seconds",
+    kind=Kind.GAUGE,
+    labels=(*POOL, "node"),
+    help="Request to ready at P90 as plans have it, on a warm and on a cold node: as configured until enough starts were seen.",
+)
+STARTS = Metric(
+    name="forecaster_lead_time_starts",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="Starts of replicas that the lead time rests on; absent while none was seen.",
+)
 WORKLOADS = Metric(name="forecaster_workloads", kind=Kind.GAUGE, help="Workloads in force, those of templates included.")
 TEMPLATE_PROBLEMS = Metric(
     name="forecaster_template_problems",
@@ -200,6 +212,8 @@ METRICS = (
     HISTORY_RATIO,
     TRUST_SCORE,
     COVERAGE,
+    LEAD_TIME,
+    STARTS,
     WORKLOADS,
     TEMPLATE_PROBLEMS,
     CONFIG_OK,

@@ -31,6 +31,10 @@ KNOWN_FAILURES = (
     ("apply", "TargetConflict"),
     ("apply", "TargetUnavailable"),
     ("apply", "StoreError"),
+    ("starts", "TargetMissing"),
+    ("starts", "TargetForbidden"),
+    ("starts", "TargetRefused"),
+    ("starts", "TargetUnavailable"),
     ("reload", "ConfigRejected"),
     ("reload", "StoreError"),
 )
@@ -80,7 +84,7 @@ class Metrics:
         """Count what was decided, written and what failed in an apply run, and show the fleet as it left it."""
         cycles = tuple(cycle for cycle in cycles if self._has(cycle.workload))
         for cycle in cycles:
-            self.record_failures(cycle.failures)
+            self.record_failures((*cycle.failures, *cycle.asides))
             for record in cycle.records:
                 decision, applied = record.decision, record.applied
                 labels = (decision.workload, decision.pool, decision.target)
@@ -94,7 +98,7 @@ class Metrics:
         """Count what was noted and what failed in a forecast run, and show how good its history was."""
         drafts = tuple(draft for draft in drafts if self._has(draft.name))
         for draft in drafts:
-            self.record_failures(draft.failures)
+            self.record_failures((*draft.failures, *draft.asides))
             for outlook in draft.outlooks:
                 self._count(outlook.notes)
             for plan in draft.plans:

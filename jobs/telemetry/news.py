@@ -1,5 +1,7 @@
 """What the log says of runs: what changed, once; what stays as it was is counted elsewhere and not repeated at every tick."""
 
+from collections.abc import Iterable
+
 import structlog
 
 from forecaster.decision import Action, CycleRecord
@@ -19,6 +21,7 @@ class News:
     def __init__(self) -> None:
         self._actions: dict[tuple[str, str, str], Action] = {}
         self._alerts: dict[tuple[str, str, str], frozenset[Code]] = {}
+        self._asides: set[tuple[str, str, str]] = set()
         self._failures: dict[Half, frozenset[tuple[str, str, str]]] = {}
         self._runs: dict[Half, tuple[Outcome, str]] = {}
 
@@ -43,6 +46,7 @@ class News:
             for record in cycle.records:
                 self._tell_record(record)
         self._tell_failures(Half.APPLY, [(cycle.workload, failed) for cycle in cycles for failed in cycle.failures])
+        self._tell_asides((cycle.workload, failed) for cycle in cycles for failed in cycle.asides)
 
     def tell_drafts(self, drafts: tuple[Draft, ...]) -> None:
         """A warning for each plan that waits for a person and for each failure that is new."""
@@ -50,6 +54,14 @@ class News:
             sentence = f"{plan.id} awaits approval until {iso(plan.valid_until)}; see `forecaster review {plan.workload}`"
             log.warning("plan", workload=plan.workload, pool=plan.pool, plan=plan.id, sentence=sentence)
         self._tell_failures(Half.FORECAST, [(draft.name, failed) for draft in drafts for failed in draft.failures])
+        self._tell_asides((draft.name, failed) for draft in drafts for failed in draft.asides)
+
+    def _tell_asides(self, asides: Iterable[tuple[str, Failure]]) -> None:
+        """Once in the life of the daemon: they come and go with what is looked at, and hinder nothing."""
+        for workload, failed in asides:
+            if (workload, failed.verb, failed.error) not in self._asides:
+                log.info(failed.verb, workload=workload, error=failed.error, sentence=failed.sentence)
+                self._asides.add((workload, failed.verb, failed.error))
 
     def _tell_record(self, record: CycleRecord) -> None:
         decision = record.decision

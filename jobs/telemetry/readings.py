@@ -42,8 +42,18 @@ def of_drafts(drafts: tuple[Draft, ...]) -> tuple[Reading, ...]:
             _reading(catalogue.TROUBLES, (draft.name, Half.FORECAST), len(draft.failures)),
             *(_reading(catalogue.HISTORY_RATIO, (draft.name, known.signal), known.ratio) for known in draft.known),
             *_of_trust(draft),
+            *_of_lead_times(draft),
         )
     )
+
+
+def _of_lead_times(draft: Draft) -> Iterator[Reading]:
+    for pool in draft.member.workload.pools:
+        lead, seen = pool.lead_time, pool.lead_time.evidence
+        yield _reading(catalogue.LEAD_TIME, (draft.name, pool.name, "warm"), lead.warm_s)
+        yield _reading(catalogue.LEAD_TIME, (draft.name, pool.name, "cold"), lead.cold_s)
+        if seen is not None:
+            yield _reading(catalogue.STARTS, (draft.name, pool.name), seen.starts)
 
 
 def _of_trust(draft: Draft) -> Iterator[Reading]:
