@@ -17,9 +17,9 @@ from forecaster.workload import Mode, Workload
 class Member:
     """One workload: the questions about its load, who answers them, and where its floors go, by target name.
 
-    continues: the older names of its traffic. prices: by pool, empty where none were said. live:
-    the targets as `auto` has them, should it be promoted. promotion: the one that raised its mode, and the mode that was configured. starts: those of the targets that tell how
-    replicas came up, and are asked to.
+    continues: the older names of its traffic. prices: by pool, empty where none were said. live: the targets as `auto` has them. promotion:
+    the one that raised its mode from the configured one, None = none did. starts: those of the targets that tell how replicas came up, and
+    are asked to.
     """
 
     workload: Workload

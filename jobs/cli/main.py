@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, calendar, demo, line, marks, rulings, savings, setup, views
+from jobs.cli import backtest, calendar, demo, export, line, marks, promote, rulings, savings, setup, views
 from jobs.cli.groups import ShowsByDefault
 from jobs.cli.options import FAILED, USAGE
 
@@ -58,6 +58,7 @@ dates.command("add")(calendar.add)
 dates.command("remove")(calendar.remove)
 dates.command("import")(calendar.import_)
 app.add_typer(dates, name="calendar")
+app.command("promote")(promote.promote)
 app.command("pause")(rulings.pause)
 app.command("resume")(rulings.resume)
 app.command("release")(rulings.release)
@@ -72,6 +73,11 @@ history.command("mark")(marks.mark)
 history.command("unmark")(marks.unmark)
 app.add_typer(history, name="history")
 app.command("backtest")(backtest.backtest)
+exports = typer.Typer(help="Print what was found best for KEDA, AWS or your HPA.", no_args_is_help=True, rich_markup_mode=None)
+exports.command("keda-cron")(export.keda_cron)
+exports.command("asg-scheduled")(export.asg_scheduled)
+exports.command("hpa")(export.hpa)
+app.add_typer(exports, name="export")
 app.command("savings")(savings.savings)
 app.command("migrate")(setup.migrate)
 app.command("prune")(setup.prune)

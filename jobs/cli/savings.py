@@ -65,12 +65,18 @@ def targets(told: str | None) -> tuple[float, float]:
         return PLAIN_TARGET, PLAIN_TARGET
     alone, _, above = told.partition(":")
     try:
-        found = float(alone), float(above or alone)
-    except ValueError:
-        found = (0.0, 0.0)
-    if not all(0 < target <= 1 for target in found):
-        raise ConfigRejected(f"--hpa-target must be above 0 and at most 1, such as 0.7 or 0.7:0.9, got {told}")
-    return found
+        return target_ratio(float(alone)), target_ratio(float(above or alone))
+    except ValueError as error:
+        raise ConfigRejected(f"--hpa-target is a number such as 0.7, or two such as 0.7:0.9, got {told}") from error
+
+
+def target_ratio(told: float) -> float:
+    """A utilisation as a person says it. Raises ConfigRejected outside of (0, 1]."""
+    from forecaster.errors import ConfigRejected
+
+    if not 0 < told <= 1:
+        raise ConfigRejected(f"--hpa-target must be above 0 and at most 1, such as 0.7 for 70 %, got {told:g}")
+    return told
 
 
 def _table(found: "Account", *, one: bool) -> "Table":
