@@ -1,8 +1,9 @@
 """A weekly timetable of floors, as cron triggers have it: read off whatever policy was replayed."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import Self
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from forecaster.simulate.trial import Trial
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 HOURS = 24
+_SATURDAY = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +44,19 @@ class Timetable:
     windows: tuple[CronWindow, ...]
     target: float | None = None
 
+    def above(self, minimum: int) -> Self:
+        """The same over another minimum, without the windows that it covers."""
+        return replace(self, minimum=minimum, windows=tuple(window for window in self.windows if window.replicas > minimum))
+
 
 def timetable_of(trial: Trial, policies: Policies, row: int) -> Timetable:
-    """The timetable that one replayed policy is, the largest floor of each hour of the week; one that never came has none."""
+    """The timetable that one replayed policy is, the largest floor of each hour of the week; an hour that never came is like that of other working days or weekends."""
     minutes, span = trial.minutes, slice(trial.first, trial.last)
     floors = np.maximum(policies.floors[row], 1.0)[policies.column]
     week = np.zeros((len(DAYS), HOURS), dtype=np.int64)
     np.maximum.at(week, (minutes.weekday()[span], minutes.day_minute()[span] // 60), floors.astype(np.int64))
+    for days in (slice(0, _SATURDAY), slice(_SATURDAY, len(DAYS))):
+        week[days] = np.where(week[days] > 0, week[days], week[days].max(axis=0))
     return timetable(week, target=float(policies.targets[row]))
 
 

@@ -27,6 +27,7 @@ class Row:
     """What came of one policy over all replayed days.
 
     late_minutes: those in which more than the limit's share of the arrivals was late. missed: the mornings on which it was so.
+    target: of its autoscaler, a share of what a replica carries; None where there is none.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Row:
     late_minutes: int
     missed: tuple[Morning, ...]
     changes: int
+    target: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,6 +142,7 @@ def _row(name: str, policies: Policies, trial: Trial, rises: tuple[Morning, ...]
         late_minutes=int((late > limit * arrivals).sum()),
         missed=missed(rises, late, arrivals, limit),
         changes=int(outcome.changes.sum()),
+        target=float(policies.targets[0]) if np.isfinite(policies.targets[0]) else None,
     )
 
 

@@ -71,6 +71,7 @@ def _row(row: Row) -> dict[str, Json]:
         "late_ratio": row.late_ratio,
         "replica_hours": row.replica_hours,
         "changes": row.changes,
+        "hpa_target_utilisation": row.target,
         "late_minutes": row.late_minutes,
         "mornings_missed": [morning.day.isoformat() for morning in row.missed],
     }

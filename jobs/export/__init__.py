@@ -1,0 +1,1 @@
+"""What was found best in the words of the tools that people have already: KEDA, AWS scheduled actions, a patch of the HPA."""
