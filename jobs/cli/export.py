@@ -1,6 +1,6 @@
 """What was found best, for people who would rather set it up themselves: printed, never applied."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -121,7 +121,7 @@ def _table(workload: str | None, source: Path | None, minimum: int | None, confi
     summary = read_summary(source)
     table = summary.keda_cron.timetable()
     said = f"The best cron in hindsight from {summary.first_origin} on; a replica serves {spell_number(summary.mu)} requests/min."
-    return _Table(timetable=replace(table, minimum=minimum or max(table.minimum, _least(summary))), said=said, summary=summary)
+    return _Table(timetable=table.above(minimum or max(table.minimum, _least(summary))), said=said, summary=summary)
 
 
 def _least(summary: "KeptSummary") -> int:

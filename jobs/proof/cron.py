@@ -50,7 +50,10 @@ class Timetable:
 
 
 def timetable_of(trial: Trial, policies: Policies, row: int) -> Timetable:
-    """The timetable that one replayed policy is, the largest floor of each hour of the week; an hour that never came is like that of other working days or weekends."""
+    """The timetable that one replayed policy is: the largest floor of each hour of the week.
+
+    An hour that never came is like the same one on other working days, or on the other day of the weekend.
+    """
     minutes, span = trial.minutes, slice(trial.first, trial.last)
     floors = np.maximum(policies.floors[row], 1.0)[policies.column]
     week = np.zeros((len(DAYS), HOURS), dtype=np.int64)
