@@ -85,13 +85,13 @@ class Start:
         return self.cold if self.cold is not None else self.scheduled is None
 
     def since(self, before: Self) -> Self:
-        """What is known after it was seen once more: what was seen before and is no longer told stays."""
+        """What is known after it was seen once more. What is no longer told stays; whether it was a rollout the first look told best."""
         return replace(
             self,
             scheduled=self.scheduled or before.scheduled,
             pulled=self.pulled or before.pulled,
             cold=before.cold if self.cold is None else self.cold,
-            rollout=self.rollout or before.rollout,
+            rollout=before.rollout,
         )
 
 

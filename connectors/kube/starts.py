@@ -43,10 +43,14 @@ def starts_of(pods: tuple[Json, ...], target: str, created_of: Callable[[str], d
     """The starts that pods tell of; created_of: when a node was created, None where that cannot be had.
 
     Left out are pods that ended, are being deleted, or whose containers restarted: ready again is not ready for the first time. Nodes are
-    asked for only where a pod is on its way or young.
+    asked for only where a pod is on its way or young. A pod is of a rolling update where an older one is of another template, and where it
+    is ready and nobody can tell any more: its template is so young that all of its pods may have come in an update.
     """
     there = [pod for pod in map(_Pod.of, pods) if pod is not None]
     oldest = now - timedelta(seconds=YOUNG_S)
+    first_of: dict[str | None, datetime] = {}
+    for pod in there:
+        first_of[pod.revision] = min(first_of.get(pod.revision, pod.created), pod.created)
     return tuple(
         Start(
             target=target,
@@ -57,7 +61,8 @@ def starts_of(pods: tuple[Json, ...], target: str, created_of: Callable[[str], d
             pulled=pod.pulled,
             ready=pod.ready,
             cold=_cold(pod, created_of) if pod.ready is None or pod.created > oldest else None,
-            rollout=any(other.revision != pod.revision and other.created < pod.created for other in there),
+            rollout=any(first < pod.created for revision, first in first_of.items() if revision != pod.revision)
+            or (pod.ready is not None and first_of[pod.revision] > oldest),
         )
         for pod in there
         if not pod.ended
