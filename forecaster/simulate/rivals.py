@@ -16,6 +16,7 @@ from forecaster.units import DAY_S, MINUTE_S
 
 _DAY_MIN = DAY_S // MINUTE_S
 
+DYNAMO_TARGET = 0.8
 DYNAMO_INTERVAL_MIN = 3
 _LEVEL_NOISE, _TREND_NOISE, _MEASURED_NOISE = 1.0, 0.1, 10.0
 _FIRST_VARIANCE = 1_000.0
@@ -31,16 +32,18 @@ _ROWS = 1_000
 
 
 def dynamo_like(trial: Trial) -> Policies:
-    """Throughput scaling as NVIDIA Dynamo's planner does it: every 180 s, replicas for the load forecast for the next 180 s.
+    """As NVIDIA Dynamo's planner with both of its ways: a floor each 180 s for the load forecast for the next 180 s, load above it.
 
     Of its predictors (constant, ARIMA, Kalman, Prophet) this is the Kalman filter of a level and a trend, with the planner's own
-    noise settings, fed with the whole record. Nothing reacts beneath it, since its load-based scaling is off by default: a queue that
-    has formed is not seen. Source: NVIDIA Dynamo's SLA planner, `load_predictor: kalman`, throughput_adjustment_interval 180 s.
+    noise settings, fed with the whole record. Its load-based scaling, which gives up a replica when the others would stay below 80 %
+    and moves by one, is an autoscaler at 0.8 that moves as far as it likes: kinder, as is that it is on, which it is not by default;
+    alone, the floor never sees a queue that has formed. Source: NVIDIA Dynamo, Planner Guide and Planner Design: throughput- and
+    load-based scaling, `load_predictor: kalman`, throughput_adjustment_interval 180, load_scaling_down_sensitivity 80.
     """
-    count = _intervals(trial, DYNAMO_INTERVAL_MIN)
-    forecast = kalman_ahead(_before(trial, DYNAMO_INTERVAL_MIN).mean(axis=1))[-count:]
+    loads = _before(trial, DYNAMO_INTERVAL_MIN).mean(axis=1)
+    forecast = kalman_ahead(loads)[-_intervals(trial, DYNAMO_INTERVAL_MIN) :]
     floors = np.maximum(replicas_for(forecast, trial.fleet.replica_rpm), 1.0)
-    return _each_interval(trial, np.inf, floors, DYNAMO_INTERVAL_MIN, start=floors[:1])
+    return _each_interval(trial, DYNAMO_TARGET, floors, DYNAMO_INTERVAL_MIN)
 
 
 def kalman_ahead(loads: Floats) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from forecaster.series import Floats
 from forecaster.simulate.fleet import WAIT_LEVELS
 
-_POINTS = 4
+_POINTS = 10
 """Requests of a step stand for this many instants in it."""
 
 
