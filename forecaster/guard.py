@@ -4,7 +4,8 @@ Order, each step outranked by the ones above it: bounds; pause; a person's overr
 fallback and plan; plan missing, stale or waiting -> the largest of fallback and live need; else the plan, corrected. Configured windows
 are a floor under all of them. Then `hold_when`, hold, the dead band and the step limits slow the way; then the bounds.
 
-The dead band keeps a floor that is one above the need rounded up, as long as the need is within a tenth of a replica of asking for it:
+The dead band keeps a floor that is one above the need rounded up while the need is within a tenth of a replica of asking for it, for an
+hour from when that floor was first set:
 
 | need             | floor before | floor | since                                                                    |
 |------------------|--------------|-------|--------------------------------------------------------------------------|
@@ -12,10 +13,10 @@ The dead band keeps a floor that is one above the need rounded up, as long as th
 | 6.03 -> 5.97     | 7            | 7     | jitter around a whole number moves a floor up once and not down again    |
 | 6.03 -> 5.85     | 7            | 6     | that is no jitter                                                        |
 | 9.40 -> 5.97     | 10           | 6     | nor is that                                                              |
+| 0.03 -> 0        | 1            | 0     | nothing at all is not nearly something                                   |
 
-It costs one replica for as long as a need rests within that tenth below a whole number after it came from there: a tenth of a replica on
-average at most. Over the packaged Azure week .006 % of the replica-hours with the default hold, which catches most jitter by itself, and
-.17 % without any hold, for 6 % fewer lowerings.
+It costs one replica for the time that a need rests within that tenth below a whole number after it came from there, an hour at most each
+time. Over the packaged Azure week: .006 % of the replica-hours with the default hold, which catches most jitter by itself.
 """
 
 import math
@@ -243,18 +244,21 @@ def _hold(case: Case, floor: int) -> tuple[int, list[Reason]]:
     return held, [Reason(code=Code.HOLD, detail=detail, before=floor, after=held)]
 
 
-_DEAD_BAND = 0.1
-"""Replicas. Half of it catches a third of the jitter that this does, twice of it costs twice as much."""
+_DEAD_BAND, _DEAD_BAND_S = 0.1, 1 * HOUR_S
+"""Replicas, of which half catches a third of the jitter and twice costs twice as much; a need that rests is no jitter after an hour."""
 
 
 def _dead_band(case: Case, floor: int) -> tuple[int, list[Reason]]:
-    """A floor one above the need is kept while the need is within the band of asking for it; nothing else is held, and no raise ever."""
+    """A floor of ours one above the need is kept while the need is within the band of asking for it; no raise is ever held."""
     correction = case.correction
-    if floor != correction.floor or case.last != floor + 1 or whole_replicas(correction.need + _DEAD_BAND) != case.last:
+    if floor != correction.floor or floor == 0 or not case.recent or case.last != floor + 1:
+        return floor, []
+    stands_s = (case.now - case.recent[-1].since).total_seconds()
+    if stands_s >= _DEAD_BAND_S or whole_replicas(correction.need + _DEAD_BAND) != case.last:
         return floor, []
     if case.in_force.state is not PlanState.FRESH or override_of(case.rulings, case.now) is not None:
         return floor, []
-    detail = f"{spell_number(correction.need)} are needed, too close to {floor} for a lowering"
+    detail = f"{spell_number(correction.need)} are needed, too close to more than {floor} for a lowering"
     return case.last, [Reason(code=Code.DEAD_BAND, detail=detail, before=floor, after=case.last)]
 
 
@@ -262,17 +266,26 @@ def _overridden(decision: Decision) -> bool:
     return any(reason.code is Code.OVERRIDDEN for reason in decision.reasons)
 
 
+_UNUSED_MIN = 5.0
+"""So much of a quota that was not used is kept: as long as between two runs of a crontab, and no jump after a quiet night."""
+
+
 def _step_limits(case: Case, floor: int) -> tuple[int, list[Reason]]:
-    """At most so many replicas a minute since the floor last moved; at adoption as after one minute."""
+    """At most so many replicas a minute since the floor last moved, and of at most five minutes; at adoption as after one minute."""
     policy, last = case.policy, case.last
     minutes = (case.now - case.recent[-1].since).total_seconds() / MINUTE_S if case.recent else 1.0
-    if policy.raise_per_min is not None and floor > (most := last + math.floor(policy.raise_per_min * minutes)):
+    if policy.raise_per_min is not None and floor > (most := last + _quota(policy.raise_per_min, minutes)):
         detail = f"raised by at most {policy.raise_per_min:g} replicas/min"
         return most, [Reason(code=Code.RAISE_LIMITED, detail=detail, before=floor, after=most)]
-    if policy.lower_per_min is not None and floor < (least := last - math.floor(policy.lower_per_min * minutes)):
+    if policy.lower_per_min is not None and floor < (least := last - _quota(policy.lower_per_min, minutes)):
         detail = f"lowered by at most {policy.lower_per_min:g} replicas/min"
         return least, [Reason(code=Code.LOWER_LIMITED, detail=detail, before=floor, after=least)]
     return floor, []
+
+
+def _quota(per_min: float, minutes: float) -> int:
+    """Whole replicas that a limit leaves after so many minutes; at least one once it has been earned, however slowly."""
+    return math.floor(per_min * min(minutes, max(_UNUSED_MIN, 1 / per_min)) + 1e-9)
 
 
 def _bounds(case: Case, floor: int) -> tuple[int, list[Reason]]:
