@@ -68,13 +68,14 @@ def backtest(
 def _tell(report: "Report", out: Path | None) -> None:
     from jobs.cli.frontier import frontier_chart
     from jobs.cli.options import Output
-    from jobs.cli.proof_tables import sentences, tables
+    from jobs.cli.proof_tables import LEGEND, sentences, tables
     from jobs.cli.show import show, show_chart
 
     for note in () if report.evidence is None else report.evidence.notes:
         typer.echo(note)
     for table in tables(report):
         show(table, Output.TABLE)
+    typer.echo(LEGEND)
     show_chart(frontier_chart(report.judged, report.found.settings.late_limit_ratio))
     for line in sentences(report):
         typer.echo(line)

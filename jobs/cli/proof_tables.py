@@ -19,7 +19,7 @@ _WORDS = {
     YOURS: "as it is",
     OURS_YOURS: "our floors under it",
     RETARGETED: "... and at our target",
-    "static": "peak of the last 14 days",
+    "static": "peak of last 14 days",
     "hpa_0.7": "HPA at 70 %",
     "hpa_best": "best HPA, in hindsight",
     "keda_cron_best": "best cron, in hindsight",
@@ -27,6 +27,7 @@ _WORDS = {
     "aws_like": "hourly, as AWS does",
     "dynamo_like": "one step ahead, as Dynamo",
     "holt_winters": "as the Predictive HPA",
+    "clairvoyant_cold_start": "knows the future",
     "ours_hpa_0.7": "our floors, HPA at 70 %",
     OURS: "our floors, our target",
 }
@@ -44,6 +45,14 @@ def tables(report: "Report") -> Iterator[Table]:
         yield _worst_days(report)
 
 
+LEGEND = (
+    "late min: minutes in which more than 1 in 1,000 requests were late. missed: mornings, from the\n"
+    "quietest half hour to 90 % of the day's peak, in which as many were. x ideal: hours over those of\n"
+    "a fleet without cold starts that knows each minute.\n"
+)
+"""What the columns of the tables mean."""
+
+
 def sentences(report: "Report") -> Iterator[str]:
     """What follows from the figures, and what they rest on."""
     found, judged = report.found, report.judged
@@ -56,10 +65,6 @@ def sentences(report: "Report") -> Iterator[str]:
     if (days := (found.first_origin - found.trace.start) / timedelta(days=1)) < _FEW_DAYS:
         yield f"The recommendation rests on {days:.1f} days only, which is weak evidence: give a trace of at least {2 * _FEW_DAYS} days."
     yield from as_good(judged)
-    yield (
-        "late min: minutes with more than 1 in 1,000 requests late. missed: mornings, from the quietest half hour to 90 % of the day's "
-        "peak, of which as many were."
-    )
     scores = found.accuracy.model
     covered = ", ".join(f"P{level * 100:g} {value:.1%}" for level, value in zip(LEVELS, scores.coverage, strict=True) if value is not None)
     if covered:
@@ -74,23 +79,22 @@ def _policies(report: "Report", names: tuple[str, ...], title: str) -> Table:
         late = Cell(value=row.late_ratio, words=f"{row.late_ratio:.3%}")
         hours = Cell(value=row.replica_hours, words=f"{row.replica_hours:,.0f}")
         ratio = Cell(value=row.replica_hours / clairvoyant, words=f"{row.replica_hours / clairvoyant:.2f}")
-        rows.append((row.name, _WORDS.get(row.name, ""), late, row.late_minutes, missed, hours, ratio, row.changes))
-    columns = ("policy", "what it is", "late", "late min", "missed", "hours", "x ideal", "changes")
+        rows.append((row.name, _WORDS.get(row.name, ""), late, row.late_minutes, missed, hours, ratio))
+    columns = ("policy", "what it is", "late", "late min", "missed", "hours", "x ideal")
     return Table(title=title, columns=columns, rows=tuple(rows))
 
 
 def _against_yours(report: "Report") -> Iterator[str]:
     rows = report.judged.rows
-    if YOURS not in rows or RETARGETED not in rows:
+    if YOURS not in rows:
         return
-    before, after = rows[YOURS], rows[RETARGETED]
-    saved = 1 - after.replica_hours / before.replica_hours
-    yield (
-        f"Against your HPA as it is: {abs(saved):.0%} {'fewer' if saved >= 0 else 'more'} replica-hours "
-        f"({before.replica_hours:,.0f} to {after.replica_hours:,.0f}), {before.late_ratio:.3%} to {after.late_ratio:.3%} late, "
-        f"{before.late_minutes:,d} to {after.late_minutes:,d} late minutes, "
-        f"{len(before.missed)} to {len(after.missed)} of {len(report.judged.mornings)} mornings missed."
-    )
+    for name, what in ((OURS_YOURS, "our floors under it"), (RETARGETED, "with its target moved as well")):
+        before, after = rows[YOURS], rows[name]
+        more = after.replica_hours / before.replica_hours - 1
+        yield (
+            f"Against your HPA as it is, {what}: {more:+.0%} replica-hours, {before.late_ratio:.3%} -> {after.late_ratio:.3%} late, "
+            f"mornings missed {len(before.missed)} -> {len(after.missed)} of {len(report.judged.mornings)}."
+        )
 
 
 def _worst_days(report: "Report") -> Table:

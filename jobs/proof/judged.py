@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from forecaster.backtest.comparison import PLAIN_TARGET, ways
+from forecaster.backtest.comparison import PLAIN_TARGET, as_it_is, ways
 from forecaster.backtest.run import Backtest
 from forecaster.series import Floats
 from forecaster.simulate.autoscaler import Hpa, HpaBehavior
@@ -27,7 +27,8 @@ class Row:
     """What came of one policy over all replayed days.
 
     late_minutes: those in which more than the limit's share of the arrivals was late. missed: the mornings on which it was so.
-    target: of its autoscaler, a share of what a replica carries; None where there is none.
+    target: of its autoscaler, a share of what a replica carries; None where there is none. wait_s: what WAIT_LEVELS of all requests wait
+    at most.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Row:
     missed: tuple[Morning, ...]
     changes: int
     target: float | None
+    wait_s: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,10 +105,9 @@ def _with_floors(trial: Trial, found: Backtest, theirs: Hpa | None) -> dict[str,
     contract = {f"ours_hpa_{PLAIN_TARGET:g}": plain, OURS: _under(trial, found, recommended)}
     if theirs is None:
         return contract
-    target, none = np.array([theirs.target]), np.ones((1, 1))
     return {
-        YOURS: Policies(targets=target, floors=none, column=np.zeros(len(trial), dtype=np.int64), behavior=theirs.behavior),
-        OURS_YOURS: _under(trial, found, target, theirs.behavior),
+        YOURS: as_it_is(theirs, len(trial)),
+        OURS_YOURS: _under(trial, found, np.array([theirs.target]), theirs.behavior),
         RETARGETED: _under(trial, found, recommended, theirs.behavior),
         **contract,
     }
@@ -143,13 +144,14 @@ def _row(name: str, policies: Policies, trial: Trial, rises: tuple[Morning, ...]
         missed=missed(rises, late, arrivals, limit),
         changes=int(outcome.changes.sum()),
         target=float(policies.targets[0]) if np.isfinite(policies.targets[0]) else None,
+        wait_s=() if outcome.wait_s is None else tuple(float(wait) for wait in outcome.wait_s[0]),
     )
 
 
 def _by_minute(trial: Trial, policies: Policies) -> Outcome:
     traffic = trial.minutes.traffic(trial.start, trial.end)
     edges: Ints = np.arange(len(trial) + 1, dtype=np.int64)
-    return replay(replace(traffic, edges=edges), policies, trial.fleet)
+    return replay(replace(traffic, edges=edges), policies, trial.fleet, waits=True)
 
 
 _WORST_DAYS = 5

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import cast
 
 from forecaster.backtest.run import Backtest
+from forecaster.simulate.fleet import WAIT_LEVELS
 from forecaster.units import iso
 from jobs.backtest import Json, summary, write
 from jobs.proof.chart import frontier_svg
@@ -72,6 +73,7 @@ def _row(row: Row) -> dict[str, Json]:
         "replica_hours": row.replica_hours,
         "changes": row.changes,
         "hpa_target_utilisation": row.target,
+        "wait_s": {f"{level:g}": wait for level, wait in zip(WAIT_LEVELS, row.wait_s, strict=True)},
         "late_minutes": row.late_minutes,
         "mornings_missed": [morning.day.isoformat() for morning in row.missed],
     }

@@ -10,6 +10,7 @@ LEAST_LATE = 1e-4
 """The lower edge of the chart: what is less late, or not at all, is drawn on it."""
 _MOST_LATE = 1.0
 _TICKS = 5
+_DEAR = 1.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,5 +61,5 @@ def percent_of(late_ratio: float) -> str:
 
 
 def on_chart(points: Iterable[Point], cheapest: float) -> tuple[Point, ...]:
-    """The points worth drawing: those up to twice as dear as the cheapest of interest."""
-    return tuple(point for point in points if point.replica_hours <= 2 * cheapest)
+    """The points worth drawing: those up to 1.7 times as dear as the cheapest of interest."""
+    return tuple(point for point in points if point.replica_hours <= _DEAR * cheapest)

@@ -11,10 +11,15 @@ _AS_CHEAP = 1.01
 
 _SIMPLER = (
     (YOURS, "your HPA as it is", "leave it as it is"),
-    ("hpa_best", "the best plain HPA in hindsight (hpa_best)", "try its target first: `forecaster export hpa --best` prints it"),
+    (
+        "hpa_best",
+        "the best plain HPA in hindsight (hpa_best)",
+        "try its target{target} first: `forecaster export hpa --best` prints the patch",
+    ),
     ("keda_cron_best", "the best KEDA cron in hindsight (keda_cron_best)", "`forecaster export keda-cron` prints it"),
     ("last_week", "last week's load as the floor (last_week)", "`forecaster export keda-cron` prints a timetable to begin with"),
 )
+"""The simplest first."""
 
 
 def as_good(judged: Judged) -> Iterator[str]:
@@ -23,7 +28,9 @@ def as_good(judged: Judged) -> Iterator[str]:
     for name, what, remedy in _SIMPLER:
         row = judged.rows.get(name)
         if row is not None and is_as_good(row, ours):
-            yield f"On this trace {what} would have done as well: no later and no dearer than our floors; {remedy}."
+            target = "" if row.target is None else f", {row.target:.0%},"
+            said = remedy.format(target=target)
+            yield f"On this trace {what} would have done as well: no later and no dearer than our floors; {said}."
             return
 
 
