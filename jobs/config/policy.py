@@ -130,9 +130,11 @@ class PolicySection(BaseModel):
     hold: Duration = 600.0
     """A floor stays at least this long before it is lowered. Default 10m, one cold start: what is lowered sooner is asked for again."""
     raise_per_min: Positive | None = None
-    """Largest raise in replicas a minute. Default: no limit, since a late replica helps nobody."""
+    """Largest raise in replicas a minute; what the last five minutes left unused adds up. Default: no limit, since a late replica
+    helps nobody."""
     lower_per_min: Positive | None = None
-    """Largest lowering in replicas a minute. Default: no limit, since a floor ends no replica: the autoscaler does, at its own pace."""
+    """Largest lowering in replicas a minute, counted alike. Default: no limit, since a floor ends no replica: the autoscaler does, at
+    its own pace."""
     expiry: Duration = 86400.0
     """A plan is followed this long after it was made. Default 1d: a day-old forecast of a daily cycle still holds."""
     fallback: Whole | None = None
