@@ -63,9 +63,7 @@ def _promote(at: "Session", workload: str, force: str | None, hpa_target: float 
     why = "earned" if force is None else said("--force", force)
     mode = member.configured or member.workload.policy.mode
     if member.promotion is not None:
-        say(
-            f"{workload} is in auto already, {promotion_words(member.promotion)}; `forecaster promote {workload} --undo REASON` takes it back"
-        )
+        say(f"{workload} is in auto already, {promotion_words(member.promotion)}")
         return
     found = gates(at.fleet, member, at.now, aim_of(member, at.config, None if hpa_target is None else target_ratio(hpa_target)))
     show(_table(workload, found), Output.TABLE)
