@@ -88,28 +88,30 @@ class OneHpa:
         current = past[-1]
         if self._step % self._every:
             return current
-        steady = self._steady(current, ready)
+        steady = self._steady(current, ready, self._needs[0])
         least = max(floor, self._least)
         goal = min(max(steady, least), self._most)
-        if goal == current and self._limits.memory == 1:
-            return current
-        for _ in range(self._syncs):
-            if current != goal:
-                within = min(max(steady, self._limits.below(past)), self._limits.above(past))
-                current = min(max(within, least), self._most)
+        left = self._syncs
+        while left and current != goal:
+            left -= 1
+            within = min(steady, self._limits.above(past)) if steady > current else max(steady, self._limits.below(past))
+            current = min(max(within, least), self._most)
             past.append(current)
+        if self._limits.memory > 1:
+            past.extend([current] * left)
         return current
 
-    def _steady(self, current: float, ready: float) -> float:
-        """What the metric asks for, steadied by the windows: never above the largest of one, which it is part of itself."""
-        need = self._needs[0]
+    def _steady(self, current: float, ready: float, need: float) -> float:
+        """What the metric asks for, steadied by the windows, of which it is part itself."""
         ratio = need / ready
         if ratio > 1 and ready < current:
             ratio = max(1.0, need / current)
         wanted = current if self._calm_from <= ratio <= self._calm_to else float(math.ceil(need * (1 - ROUNDING)))
         self._up.append(wanted)
         self._down.append(wanted)
-        return max(current, min(self._up)) if wanted > current else min(current, max(self._down))
+        if wanted > current:
+            return max(current, min(self._up))
+        return min(current, max(self._down))
 
 
 class ManyHpas:

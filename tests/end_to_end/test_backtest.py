@@ -15,7 +15,10 @@ from tests.end_to_end.fleets import on_csv
 from tests.simulation.judge import QUANTILES, read_rows
 from tests.simulation.traces import START, daily, write_csv
 
-POLICIES = {"static", "hpa_0.7", "hpa_best", "keda_cron_best", "last_week", "aws_like", "ours_hpa_0.7", "ours"}
+POLICIES = {
+    "static", "hpa_0.7", "hpa_best", "keda_cron_best", "last_week", "aws_like", "dynamo_like", "holt_winters", "clairvoyant_cold_start",
+    "ours_hpa_0.7", "ours",
+}  # fmt: skip
 FILES = ["floors.csv", "forecasts.csv", "frontier.svg", "peaks.csv", "summary.json"]
 
 

@@ -87,6 +87,9 @@ def test_there_are_exactly_the_promised_files_and_policies(judged: Judged) -> No
         "keda_cron_best",
         "last_week",
         "aws_like",
+        "dynamo_like",
+        "holt_winters",
+        "clairvoyant_cold_start",
         "ours_hpa_0.7",
         "ours",
     ]
