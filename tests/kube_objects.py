@@ -10,7 +10,9 @@ Key: TypeAlias = tuple[str, str, str]
 
 HPAS = "horizontalpodautoscalers"
 API_VERSIONS = {HPAS: "autoscaling/v2", "deployments": "apps/v1", "statefulsets": "apps/v1", "pods": "v1", "nodes": "v1"}
+API_VERSIONS |= {"scaledobjects": "keda.sh/v1alpha1"}
 KINDS = {HPAS: "HorizontalPodAutoscaler", "deployments": "Deployment", "statefulsets": "StatefulSet", "pods": "Pod", "nodes": "Node"}
+KINDS |= {"scaledobjects": "ScaledObject"}
 
 _OWNED = ("minReplicas", "maxReplicas")
 _EPOCH = datetime(2024, 5, 1, tzinfo=UTC)

@@ -5,7 +5,7 @@ from dataclasses import replace
 from connectors.kube.cluster import Cluster
 from connectors.sources.registry import open_source
 from forecaster.backtest.run import backtest
-from forecaster.backtest.settings import Progress, silent
+from forecaster.backtest.settings import Progress, Settings, silent
 from forecaster.ports import Clock
 from forecaster.workload import Policy
 from jobs.backtest import backtest_csv
@@ -15,6 +15,7 @@ from jobs.proof.evidence import Evidence, Wanted, gather
 from jobs.proof.judged import judge
 from jobs.proof.report import Report
 
+_LEAD_TIME = "A new replica was taken to be ready after 10 minutes: name your own lead time in a configuration and give it with --config."
 _READ, _REPLAYED = 0.05, 0.9  # shares of the work done, by its time
 
 
@@ -29,6 +30,8 @@ def report_of(asked: Asked, progress: Progress = silent, clock: Clock | None = N
     settings = replace(asked.settings, replica_rpm=evidence.size.replica_rpm)
     found = backtest(evidence.trace, _policy(asked, evidence), settings, _between(progress, _READ, _REPLAYED))
     progress(_REPLAYED, "late minutes and mornings")
+    if asked.settings.lead_time_s == Settings().lead_time_s:
+        evidence = replace(evidence, notes=(*evidence.notes, _LEAD_TIME))
     url = None if asked.prometheus is None else asked.prometheus.url
     return Report(found=found, judged=judge(found, evidence.theirs), evidence=evidence, url=url)
 
