@@ -4,7 +4,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forecaster.series import Signal
-from forecaster.units import check_instant, check_positive
+from forecaster.units import DAY_S, MINUTE_S, check_instant, check_positive
+
+_LEAST_REQUEST_S = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -12,7 +14,8 @@ class Capacity:
     """The load that one replica carries inside its SLO, for each signal in the signal's unit; None = no limit known.
 
     `source` says where the figures come from (`configured`, a file, production), `measured_at` how old they are, None when
-    nobody measured them.
+    nobody measured them. Raises ValueError where two of them contradict each other: by Little's law (1961) requests in flight = rate x time
+    of a request, and no request takes less than 10 ms or more than a day, nor less than one token.
     """
 
     rpm: float | None = None
@@ -27,6 +30,7 @@ class Capacity:
                 check_positive(f"capacity.{signal}", value, signal.unit)
         if self.measured_at is not None:
             check_instant("capacity.measured_at", self.measured_at)
+        self._check_together()
 
     def of(self, signal: Signal) -> float | None:
         """The limit for a load signal, None where none is known."""
@@ -39,3 +43,14 @@ class Capacity:
                 return self.tokens
             case _:
                 return None
+
+    def _check_together(self) -> None:
+        if self.rpm is None:
+            return
+        remedy = "correct one of the two, or leave one out"
+        if self.concurrency is not None and not _LEAST_REQUEST_S <= (took_s := self.concurrency * MINUTE_S / self.rpm) <= DAY_S:
+            msg = f"a capacity of {self.rpm:g} rpm and {self.concurrency:g} in flight means {took_s:g} s a request: {remedy}"
+            raise ValueError(msg)
+        if self.tokens is not None and (length := self.tokens * MINUTE_S / self.rpm) < 1:
+            msg = f"a capacity of {self.rpm:g} rpm and {self.tokens:g} tokens/s means {length:g} tokens a request: {remedy}"
+            raise ValueError(msg)

@@ -42,7 +42,8 @@ class Case:
 
     recent: the decisions for this target in force over the last `hold_s`, oldest first, in the present mode, led by the last one
     before that span; empty at adoption. A decision stands for every instant until the next one.
-    conditions: the `hold_when` queries over the last `hold_when_expiry_s`.
+    conditions: the `hold_when` queries over the last `hold_when_expiry_s`. sizable: whether a capacity is known for any load that is
+    asked for; without one nothing can be said of what the load needs.
     """
 
     now: datetime
@@ -55,6 +56,7 @@ class Case:
     recent: tuple[Decision, ...] = ()
     rulings: tuple[Ruling, ...] = ()
     conditions: tuple[tuple[str, Series], ...] = ()
+    sizable: bool = True
 
     @property
     def last(self) -> int:
@@ -140,6 +142,9 @@ def _wanted(case: Case) -> tuple[int, list[Reason]]:
         return _at_least_live(case, override.replicas, Reason(code=Code.OVERRIDDEN, detail=detail, after=override.replicas))
     if not look.known:
         asked = max(case.last, case.fallback, correction.floor, _window(case))
+        if not case.sizable:
+            detail = f"pool {case.pool} has no capacity for its load: the floor is held at {asked}; set capacity in its section"
+            return asked, [Reason(code=Code.NO_CAPACITY, detail=detail, after=asked)]
         what = f"{', '.join(look.unknown)} unknown" if look.unknown else "no load signal is measured"
         known = (
             f"the last floor {case.last}" if correction.planned is None else f"the last floor {case.last}, the plan's {correction.floor}"

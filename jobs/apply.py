@@ -90,7 +90,16 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
         followed = _followed(in_force, plans)
         correction = correct(in_force.plan, look(observation, followed, pool, policy), policy)
         bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))
-        case = partial(Case, now=now, workload=workload.name, pool=pool.name, policy=policy, in_force=in_force, correction=correction)
+        case = partial(
+            Case,
+            now=now,
+            workload=workload.name,
+            pool=pool.name,
+            policy=policy,
+            in_force=in_force,
+            correction=correction,
+            sizable=any(pool.capacity.of(query.signal) is not None for query in member.queries),
+        )
         for name in pool.targets:
             recent = recent_decisions(before, policy, pool.name, name, now)
             decide = partial(case, recent=recent, rulings=rulings, conditions=observation.conditions)

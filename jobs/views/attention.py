@@ -20,7 +20,7 @@ SILENT_S = 2 * HOUR_S
 _GAPS_RATIO = 0.05
 """Gaps up to this share of a day leave its peak and its scores as good as whole."""
 _DISTRUST = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE})
-_TOLD_BY_PLANS = frozenset({Code.PLAN_STALE, Code.PLAN_MISSING, Code.AWAITS_APPROVAL, Code.ENVELOPE}) | _DISTRUST
+_TOLD_BY_PLANS = frozenset({Code.NO_CAPACITY, Code.PLAN_STALE, Code.PLAN_MISSING, Code.AWAITS_APPROVAL, Code.ENVELOPE}) | _DISTRUST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
