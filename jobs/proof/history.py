@@ -42,7 +42,9 @@ def load_of(source: OpenedSource, query: Query, now: datetime) -> Load:
     window = window_before(now)
     minutes = source.fetch(query, window, MINUTE_S).mean
     if np.isnan(minutes).all():
-        raise SourceRejected(f"no usable number in the {FETCHED_DAYS} days before {iso(window.end)}: {source.probe(query, now)}")
+        source.probe(query, now)  # where nothing matches it says so better
+        msg = f"{query.expression!r} gave no usable number in the {FETCHED_DAYS} days before {iso(window.end)}, only NaN; correct the expression"
+        raise SourceRejected(msg)
     return _loaded(query, window, minutes)
 
 
