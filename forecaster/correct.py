@@ -20,6 +20,7 @@ from forecaster.backlog import Backlog
 from forecaster.decision import Observation
 from forecaster.demand import Demand, carry_of
 from forecaster.deviation import Deviation
+from forecaster.expected import as_it_was, expected_as_of_now, median_at, median_of
 from forecaster.gains import LONG_S, SHORT_S, Gains, fading
 from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
@@ -171,16 +172,19 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
     carry = carry_of(pool.capacity, live.signal, policy)
     load: Floats = live.mean * pool.share_ratio
     quiet = _QUIET_RATIO * carry
-    ends = live.times_s() + live.step_s
+    times_s = live.times_s()
+    ends = times_s + live.step_s
     measured = np.flatnonzero(~np.isnan(load))
     recent = load[measured][ends[measured] > ends[measured[-1]] - max(RECENT_S, live.step_s)]
-    in_force, expected = _expected(demands[-1:], live), _expected_as_of_now(demands, live, quiet, now)
+    medians = tuple(median_of(demand, live.signal, times_s) for demand in demands)
+    in_force = medians[-1] if medians else np.full(len(live), np.nan)
+    expected = expected_as_of_now(demands, medians, len(live), live.signal, quiet, now)
     ratio, long_ratio = (
         _ratio(load[span], expected[span], live.step_s, quiet)
         for span in (ends > epoch_s(now) - max(span_s, live.step_s) for span_s in (SHORT_S, LONG_S))
     )
     fall = _fall(demands[-1:], live.signal, float(in_force[measured[-1]]) + quiet, quiet, now)
-    lull_ratio, lull_load = _lull(load, _expected(demands, live), live.step_s, quiet, policy.blend)
+    lull_ratio, lull_load = _lull(load, as_it_was(medians, len(live)), live.step_s, quiet, policy.blend)
     return SignalLook(
         signal=live.signal,
         need=float(recent.mean()) * fall / carry,
@@ -193,14 +197,8 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
 
 def _fall(demands: tuple[Demand, ...], signal: Signal, then: float, quiet: float, now: datetime) -> float:
     """How far the median forecast has fallen since the last measured bucket, 1 where it has not: an hourly mean lags an evening."""
-    expected = _median_at(demands[-1], signal, now) if demands else None
+    expected = median_at(demands[-1], signal, now) if demands else None
     return 1.0 if expected is None or np.isnan(then) else min(1.0, (expected + quiet) / then)
-
-
-def _median_at(demand: Demand, signal: Signal, instant: datetime) -> float | None:
-    """The median forecast of the bucket that holds an instant, None where there is none."""
-    i = demand.index(instant)
-    return None if i is None or signal not in demand.signals else float(demand.expected[demand.signals.index(signal), i])
 
 
 def _ratio(load: Floats, expected: Floats, step_s: int, quiet: float) -> float | None:
@@ -209,39 +207,6 @@ def _ratio(load: Floats, expected: Floats, step_s: int, quiet: float) -> float |
     if both.sum() * step_s < RECENT_S:
         return None
     return float((load[both].mean() + quiet) / (expected[both].mean() + quiet))
-
-
-def _expected(demands: tuple[Demand, ...], live: Series) -> Floats:
-    """The median forecast of each live bucket by the plan in force then, NaN where none was; shape (n,)."""
-    times = live.times_s()
-    expected = np.full(times.size, np.nan)
-    for demand in demands:
-        if live.signal not in demand.signals:
-            continue
-        row = demand.expected[demand.signals.index(live.signal)]
-        i = (times - epoch_s(demand.start)) // demand.step_s
-        inside = (i >= 0) & (i < row.size)
-        expected[inside] = row[i[inside]]
-    return expected
-
-
-def _expected_as_of_now(demands: tuple[Demand, ...], live: Series, quiet: float, now: datetime) -> Floats:
-    """What the plan in force would have expected of each live bucket, NaN where no plan was in force then; shape (n,).
-
-    A plan says nothing of the time before it was made. There the median of the plan in force then stands, moved by as much as the two
-    differ about now, where it reaches that far: what the newer forecast has learned already (a launch entered, a level that shifted) is
-    no deviation from it.
-    """
-    expected = np.full(len(live), np.nan)
-    latest = _median_at(demands[-1], live.signal, now) if demands else None
-    if latest is None:
-        return expected
-    for demand in demands:
-        own, median = _expected((demand,), live), _median_at(demand, live.signal, now)
-        if median is not None and demand is not demands[-1]:
-            own = np.maximum(0.0, (own + quiet) * ((latest + quiet) / (median + quiet)) - quiet)
-        expected = np.where(np.isnan(own), expected, own)
-    return expected
 
 
 def _lull(load: Floats, expected: Floats, step_s: int, quiet: float, blend: Blend) -> tuple[float, float]:
