@@ -11,7 +11,9 @@ A floor is sized by bucket means, and for a minute the load may be well above th
 | batches that come at once                     | 2 to 5       | headroom, if the autoscaler's own does not cover them already |
 
 A bucket counts by its requests, since an idle night has the largest ratios and the fewest people who wait. Headroom for bursts is off
-unless a replay of the workload's own history shows it cheaper: a level that was chosen by replay has paid for them once already.
+unless a replay of the workload's own history shows it cheaper: a level that was chosen by replay has paid for them once already. Measured
+with level and target chosen beside it: on the packaged Azure week 0 to 5 % more replica-hours for 30, 5 and 2 replicas; for
+independent requests 7 % fewer for a pool of 30 and 1 % more for 5 and 2.
 """
 
 from dataclasses import dataclass, replace
