@@ -20,7 +20,7 @@ from jobs.checking.finding import CONFIGURATION, Finding, State
 from jobs.checking.policies import check_policy
 from jobs.checking.sources import Past, check_load
 from jobs.checking.stores import check_store
-from jobs.checking.targets import check_write, observe
+from jobs.checking.targets import check_starts, check_write, observe
 from jobs.config.document import Config
 from jobs.config.paths import beside
 from jobs.config.reading import read_config
@@ -89,21 +89,24 @@ def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
     past = Past(source=opened.sources[section.source], store=opened.store, now=opened.now)
     yield from check_load(section, opened.config.forecast, past)
     seen = {}
-    for name in (target_name(target) for pool in section.pools for target in pool.targets):
+    names = {target_name(target): pool.lead_time.measured for pool in section.pools for target in pool.targets}
+    for name, measured in names.items():
         finding, found = observe(opened.targets[name], opened.now)
         yield finding
         if found is not None:
             seen[name] = found
-            yield from _write(opened, section, name)
+            yield from _rights(opened, section, name, starts=measured)
     yield from check_policy(section, opened.config, seen)
 
 
-def _write(opened: _Opened, section: WorkloadSection, name: str) -> Iterator[Finding]:
+def _rights(opened: _Opened, section: WorkloadSection, name: str, *, starts: bool) -> Iterator[Finding]:
     config = opened.configs[name]
     if isinstance(config, KubernetesHpaConfig):
         finding = check_write(config, name, opened.clusters[config.cluster], section.policy.mode)
         if finding is not None:
             yield finding
+        if starts:
+            yield from check_starts(config, name, opened.clusters[config.cluster])
 
 
 def _read(path: Path, config: Config, sections: tuple[WorkloadSection, ...]) -> Finding:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from connectors.kube.cluster import Cluster
-from connectors.targets.access import check_hpa_write
+from connectors.targets.access import check_hpa_write, missing_for_starts
 from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.registry import Target
 from forecaster.decision import Seen
@@ -35,6 +35,12 @@ def check_write(config: KubernetesHpaConfig, name: str, cluster: Cluster, mode: 
     except TargetError as error:
         return _finding(name, State.WARNING, f"whether it may be written is unknown: {error}")
     return None
+
+
+def check_starts(config: KubernetesHpaConfig, name: str, cluster: Cluster) -> Iterator[Finding]:
+    """A warning for each right that is missing to measure the lead time; floors do without."""
+    for error in missing_for_starts(config.namespace, cluster):
+        yield _finding(name, State.WARNING, f"the lead time is not measured in full: {error}, or set lead_time.measured to false")
 
 
 def _stands(seen: Seen) -> str:
