@@ -14,6 +14,7 @@ from forecaster.simulate.requests.balancing import Balancing, Room, chooser
 from forecaster.simulate.requests.batching import closes_at
 from forecaster.simulate.requests.queues import Lanes, Patience
 from forecaster.simulate.requests.replica import Replica, Service
+from forecaster.units import check_not_negative
 
 _SOON_S = 1e-9
 """Sums of instants are off by a few bits; what is due within this is due."""
@@ -34,25 +35,19 @@ class Fate(IntEnum):
 class Rules:
     """How requests are admitted and spread.
 
-    held: how many may wait at one replica beside the batch in service, at least a full batch (None = just that); the rest wait at the
-    gateway, where every replica takes from and priority counts for all. A large number makes queues that nobody leaves. quotas: by
-    tenant; others have no limit.
+    held: how many may wait at a replica while it serves; the rest wait at the gateway, in one queue from which every replica takes its
+    next batch, and where priority counts for all. A large number makes queues that nobody leaves, as behind a plain load balancer.
+    quotas: by tenant; others have no limit.
     """
 
     balancing: Balancing = Balancing.LEAST_LOADED
-    held: int | None = None
+    held: int = 0
     patience: Patience = field(default_factory=Patience)
     quotas: Mapping[str, Quota] = field(default_factory=dict)
     breaker: BreakerRule | None = None
 
-    def held_for(self, service: Service) -> int:
-        """How many may wait at one replica. Raises ValueError where a batch would never be full."""
-        if self.held is None:
-            return service.max_batch_size
-        if self.held < service.max_batch_size:
-            msg = f"rules.held must be at least a full batch of {service.max_batch_size} requests, got {self.held}"
-            raise ValueError(msg)
-        return self.held
+    def __post_init__(self) -> None:
+        check_not_negative("rules.held", self.held, "requests")
 
 
 class Gateway:
@@ -69,7 +64,8 @@ class Gateway:
         self._each_s: list[float] = (requests.work * service.each_s).tolist()
         self._bucket = self._buckets(requests)
         self._breaker = None if rules.breaker is None else Breaker(rules.breaker)
-        self._held, self._choose = rules.held_for(service), chooser(rules.balancing)
+        self._held, self._choose = rules.held, chooser(rules.balancing)
+        self._held_idle = max(rules.held, service.max_batch_size)
         self._max_wait_s = service.max_wait_ms / 1_000
         self._lanes = self.lanes()
         self._room: Room = OrderedDict()
@@ -89,6 +85,7 @@ class Gateway:
     def arrivals(self) -> Generator[simpy.Event, object, None]:
         """All requests, each at its instant."""
         env, fate, bucket, breaker = self._env, self.fate, self._bucket, self._breaker
+        yield env.timeout(0)  # after the replicas of the start
         for request, at_s in enumerate(self._at_s):
             ahead_s = at_s - env.now
             if ahead_s > 0:
@@ -103,19 +100,18 @@ class Gateway:
                 self._route(request, at_s)
 
     def open(self, replica: Replica) -> None:
-        """A replica is ready, or has begun a batch and has room again: it gets what waits here, and whatever comes."""
-        self._room.setdefault(replica.number, replica)
-        self._refill(replica)
+        """A replica is ready, has begun or has finished: as far as it has room, it gets what waits here, and whatever comes."""
+        if len(replica.waiting) < self._limit(replica):
+            self._room.setdefault(replica.number, replica)
+            self._refill()
+        else:
+            self._room.pop(replica.number, None)
 
     def withdraw(self, replica: Replica) -> None:
         """A replica leaves: what waits at it goes to others, at the place that its arrival gives."""
         self._room.pop(replica.number, None)
-        orphans = replica.waiting.take_all()
-        if not orphans:
-            return
-        self._lanes.restore(orphans)
-        for other in tuple(self._room.values()):
-            self._refill(other)
+        self._lanes.restore(replica.waiting.take_all())
+        self._refill()
 
     def due(self, replica: Replica) -> bool:
         """Whether a batch closes at this replica now."""
@@ -158,6 +154,8 @@ class Gateway:
             self._report(replica.serving, served=True)
         replica.load -= len(replica.serving)
         replica.serving = []
+        if not replica.leaving:
+            self.open(replica)
 
     def break_off(self, replica: Replica) -> None:
         """The batch in service is lost."""
@@ -182,7 +180,7 @@ class Gateway:
         replica.load += 1
         replica.clear_s = max(replica.clear_s, now_s) + self._each_s[request]
         length = len(waiting)
-        if length >= self._held:
+        if length >= self._limit(replica):
             self._room.pop(replica.number, None)
         if replica.wake is not None:
             if length >= self._service.max_batch_size:
@@ -190,11 +188,15 @@ class Gateway:
             elif length == 1:
                 self.watch(replica)
 
-    def _refill(self, replica: Replica) -> None:
-        if len(self._lanes):
-            now_s = self._env.now
-            for request in self._lanes.take(now_s, self._held - len(replica.waiting)):
-                self._accept(replica, request, now_s)
+    def _refill(self) -> None:
+        now_s = self._env.now
+        while self._room and len(self._lanes):
+            for request in self._lanes.take(now_s, 1):
+                self._accept(self._choose(self._room), request, now_s)
+
+    def _limit(self, replica: Replica) -> int:
+        """How many may wait at it: an idle one may gather a batch."""
+        return self._held if replica.serving else self._held_idle
 
     def _gave_up(self, request: int) -> None:
         self.fate[request] = Fate.TIMED_OUT

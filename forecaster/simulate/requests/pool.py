@@ -30,6 +30,10 @@ class Pool:
         while len(self._stack) < replicas:
             self._env.process(self._live(self._request(), lead_s=self._lead_s))
 
+    def ready(self) -> int:
+        """Replicas that serve now and were not removed."""
+        return sum(replica.ready for replica in self._stack)
+
     def expire(self) -> None:
         """Let those leave who gave up waiting at a replica."""
         for replica in self._stack:

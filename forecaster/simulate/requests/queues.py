@@ -54,8 +54,12 @@ class Lanes:
         return len(self._interactive) + len(self._bulk)
 
     def push(self, request: int) -> None:
-        """Wait behind everyone of the same class."""
-        (self._bulk if self._priority[request] else self._interactive).append(request)
+        """Wait behind everyone of the same class who arrived before."""
+        lane = self._bulk if self._priority[request] else self._interactive
+        if lane and request < lane[-1]:
+            self.restore((request,))
+        else:
+            lane.append(request)
 
     def restore(self, requests: Iterable[int]) -> None:
         """Wait again, at the place that the arrival gives."""

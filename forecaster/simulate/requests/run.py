@@ -24,8 +24,8 @@ def simulate(
 ) -> Outcome:
     """What comes of these requests on a fleet that is scaled so. Equal input, equal outcome: all chance lies in how requests were drawn.
 
-    It ends with the last minute of arrivals. Raises ValueError when `scaling.floors` does not have one entry a minute, when `rules` hold
-    less than a batch at a replica, or when a quota names a tenant without requests.
+    It ends with the last minute of arrivals. Raises ValueError when `scaling.floors` does not have one entry a minute, or when a quota
+    names a tenant without requests.
     """
     if scaling.floors.size != requests.minutes:
         msg = f"scaling.floors must have one entry a minute, got {scaling.floors.size} for {requests.minutes} minutes"

@@ -1,6 +1,7 @@
 """The autoscaler with a floor, by the same rules as `forecaster.simulate.fleet`, on requests instead of a fluid."""
 
 import math
+from collections import deque
 from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Self
@@ -9,7 +10,9 @@ import numpy as np
 import simpy
 
 from forecaster.series import Floats, frozen_floats
+from forecaster.simulate.autoscaler import HpaBehavior
 from forecaster.simulate.fleet import ROUNDING, Fleet, Policies, Traffic
+from forecaster.simulate.kubernetes import OneHpa
 from forecaster.simulate.requests.gateway import Gateway
 from forecaster.simulate.requests.pool import Pool
 from forecaster.units import MINUTE_S, check_not_negative, check_positive
@@ -23,6 +26,7 @@ class Scaling:
     below 1 counts as 1. lead_s: from request to ready. memory_min: the autoscaler follows the highest of its last so many wishes.
     before_rpm: admitted requests of the minutes just before the first, from which it starts. start: replicas that are ready in the first
     minute; None = the autoscaler's own wish. drain_s: how long a removed replica may go on with its batch; None = to its end.
+    behavior: how a real HPA goes about it, one step a minute; None = by the rules of `forecaster.simulate.fleet`.
     """
 
     target: float
@@ -32,6 +36,7 @@ class Scaling:
     memory_min: int = 5
     start: int | None = None
     drain_s: float | None = None
+    behavior: HpaBehavior | None = None
 
     def __post_init__(self) -> None:
         if not self.target > 0:
@@ -51,7 +56,13 @@ class Scaling:
 
     @classmethod
     def of(cls, policies: Policies, row: int, traffic: Traffic, fleet: Fleet) -> Self:
-        """One row of what the minute-wise replay was given: the same policy on the same traffic."""
+        """One row of what the minute-wise replay was given: the same policy on the same traffic.
+
+        Raises ValueError on traffic in steps of less than a minute.
+        """
+        if traffic.step_s != MINUTE_S:
+            msg = f"requests are replayed with an autoscaler that looks once a minute, got traffic in steps of {traffic.step_s} s"
+            raise ValueError(msg)
         return cls(
             target=float(policies.targets[row]),
             floors=policies.floors[row][policies.column],
@@ -59,11 +70,12 @@ class Scaling:
             lead_s=float(fleet.lead_min * MINUTE_S),
             memory_min=fleet.memory_min,
             start=None if policies.start is None else int(policies.start[row]),
+            behavior=policies.behavior,
         )
 
-    def wish(self, requests: float, replica_rpm: float) -> int:
-        """Replicas that the autoscaler wants for so many requests of a minute; 0 without an autoscaler."""
-        return math.ceil(requests * (1 - ROUNDING) / (replica_rpm * self.target))
+    def need(self, requests: float, replica_rpm: float) -> float:
+        """Replicas that carry so many requests of a minute at the target; 0 without an autoscaler."""
+        return requests / (replica_rpm * self.target)
 
 
 class Autoscaler:
@@ -73,22 +85,38 @@ class Autoscaler:
         self._env, self._gateway, self._pool, self._scaling, self._replica_rpm = env, gateway, pool, scaling, replica_rpm
         before = scaling.before_rpm[-scaling.memory_min :].tolist()
         before = [before[0]] * (scaling.memory_min - len(before)) + before
-        self._wishes = [scaling.wish(load, replica_rpm) for load in before]
+        self._needs = deque((scaling.need(load, replica_rpm) for load in before), maxlen=scaling.memory_min)
+        self._fleet = self._wish(floor=1) if scaling.start is None else scaling.start
+        self._hpa = None if scaling.behavior is None else OneHpa(scaling.behavior, MINUTE_S, self._fleet, tuple(self._needs))
         self.changes = 0
 
     def run(self) -> Generator[simpy.Event, object, None]:
         """Scale at the start of each minute by what the minutes before were like."""
-        scaling, gateway = self._scaling, self._gateway
-        previous = max(*self._wishes, 1) if scaling.start is None else scaling.start
-        self._pool.begin_with(previous)
-        for minute, floor in enumerate(np.ceil(scaling.floors).astype(int).tolist()):
-            wanted = max(*self._wishes, floor, 1)
-            self.changes += wanted != previous
-            previous = wanted
-            self._pool.scale_to(wanted)
+        pool, gateway = self._pool, self._gateway
+        pool.begin_with(self._fleet)
+        yield self._env.timeout(0)  # they come up before anything is decided
+        ready = self._fleet
+        for minute, floor in enumerate(np.ceil(self._scaling.floors).astype(int).tolist()):
+            self._scale_to(self._wanted(max(floor, 1), ready))
+            ready = pool.ready()
             before = gateway.admitted
             yield self._env.timeout((minute + 1) * MINUTE_S - self._env.now)
-            self._pool.expire()
+            pool.expire()
             gateway.expire()
-            load = gateway.admitted - before + gateway.waiting
-            self._wishes[minute % scaling.memory_min] = scaling.wish(load, self._replica_rpm)
+            self._needs.append(self._scaling.need(self._visible(gateway.admitted - before + gateway.waiting, ready), self._replica_rpm))
+
+    def _wanted(self, floor: int, ready: int) -> int:
+        return self._wish(floor) if self._hpa is None else int(self._hpa.replicas(floor, ready, self._needs[-1]))
+
+    def _wish(self, floor: int) -> int:
+        return max(floor, *(math.ceil(need * (1 - ROUNDING)) for need in self._needs))
+
+    def _visible(self, load: float, ready: int) -> float:
+        """What the metric shows: one that saturates with the replicas shows no more than those that are ready can serve."""
+        behavior = self._scaling.behavior
+        return min(load, ready * self._replica_rpm) if behavior is not None and behavior.capped else load
+
+    def _scale_to(self, wanted: int) -> None:
+        self.changes += wanted != self._fleet
+        self._fleet = wanted
+        self._pool.scale_to(wanted)
