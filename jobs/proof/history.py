@@ -43,7 +43,7 @@ def load_of(source: OpenedSource, query: Query, now: datetime) -> Load:
     minutes = source.fetch(query, window, MINUTE_S).mean
     if np.isnan(minutes).all():
         source.probe(query, now)  # where nothing matches it says so better
-        msg = f"{query.expression!r} gave no usable number in the {FETCHED_DAYS} days before {iso(window.end)}, only NaN; correct the expression"
+        msg = f"{query.expression!r} gave no usable number in the {FETCHED_DAYS} days before {iso(window.end)}; correct it"
         raise SourceRejected(msg)
     return _loaded(query, window, minutes)
 

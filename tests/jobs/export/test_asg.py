@@ -17,6 +17,7 @@ OFFICE = Timetable(minimum=2, windows=(CronWindow(days=(0, 1, 2, 3, 4), from_h=8
 def actions(table: Timetable, replicas_per_node: int = 1, since: datetime | None = None) -> list[dict[str, Any]]:
     asked = scheduled_actions("gpu", table, replicas_per_node, since=since)
     model = botocore.session.get_session().get_service_model("autoscaling").operation_model("BatchPutScheduledUpdateGroupAction")
+    assert model.input_shape is not None
     report = ParamValidator().validate(asked, model.input_shape)
     assert not report.has_errors(), report.generate_report()
     found = asked["ScheduledUpdateGroupActions"]
