@@ -14,8 +14,7 @@ from forecaster.ports import Store
 from forecaster.promotion import SPAN_DAYS, Gate, capacity_gate, coverage_gate, days_gate, lead_time_gate, observed_days, replay_gate
 from forecaster.savings import Spent, spent, total
 from forecaster.series import LOAD_SIGNALS, PRESSURE_SIGNALS, Series, Window
-from forecaster.units import iso
-from forecaster.workload import Mode, Pool
+from forecaster.workload import Pool
 from jobs.aims import Aim
 from jobs.fleet import Fleet, Member
 from jobs.ready import ready
@@ -57,16 +56,6 @@ def promote(store: Store, member: Member, found: Sequence[Gate], by: Ruling) -> 
     missing = [gate.name for gate in found if not gate.passed]
     told = f"{by.reason} (forced; missing: {', '.join(missing)})" if missing else by.reason
     store.append_ruling(replace(by, kind=RulingKind.PROMOTE, reason=told, mode=member.configured or member.workload.policy.mode))
-
-
-def promotion_words(ruling: Ruling) -> str:
-    """Who promoted a workload, when and why."""
-    return f"promoted by {ruling.author} on {iso(ruling.at)}: {ruling.reason}"
-
-
-def is_unearned(member: Member) -> bool:
-    """Whether a workload runs in `auto` by its configuration alone."""
-    return member.workload.policy.mode is Mode.AUTO and member.promotion is None
 
 
 def _coverage(evidence: Evidence) -> Iterator[Gate]:

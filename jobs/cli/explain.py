@@ -10,6 +10,7 @@ from forecaster.leadtime import LeadTime
 from forecaster.plan import Plan
 from jobs.cli.members import history_words
 from jobs.cli.options import Output
+from jobs.cli.promotions import promotion_json, promotion_words
 from jobs.cli.review_json import reasons_json
 from jobs.cli.show import Table, show, terminal
 from jobs.cli.trusts import trust_json
@@ -41,7 +42,8 @@ def print_explained(found: Sequence[Explained], calendar: Calendar, now: datetim
         console.print()
         show(Table(title="Steps", columns=("step", "before", "after", "why"), rows=steps), Output.TABLE)
         origins = tuple((f"forecast of {f.signal}", _origin(f, calendar)) for f in each.forecasts)
-        rests = (*each.explanation.basis, *origins, ("said then", record.sentence))
+        raised = (("auto", promotion_words(each.promotion)),) if each.promotion is not None else ()
+        rests = (*each.explanation.basis, *raised, *origins, ("said then", record.sentence))
         show(Table(title="What it rests on", columns=("what", "value"), rows=rests), Output.TABLE)
 
 
@@ -63,6 +65,7 @@ def _floor(each: Explained) -> dict[str, object]:
         "target": decision.target,
         "decided_at": record.at,
         "mode": record.mode,
+        "promotion": promotion_json(each.promotion),
         "action": decision.action,
         "floor": decision.floor,
         "wanted": decision.wanted,

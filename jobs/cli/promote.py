@@ -54,10 +54,11 @@ def _promote(at: "Session", workload: str, force: str | None, hpa_target: float 
     from forecaster.decision import Ruling, RulingKind
     from jobs.aims import aim_of
     from jobs.cli.options import Output
+    from jobs.cli.promotions import promotion_words
     from jobs.cli.savings import target_ratio
     from jobs.cli.session import author, said
     from jobs.cli.show import say, show
-    from jobs.promotion import gates, promote, promotion_words
+    from jobs.promotion import gates, promote
 
     member, who = at.member(workload), author(by)
     why = "earned" if force is None else said("--force", force)

@@ -13,6 +13,7 @@ from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floor
 from jobs.cli.marks import mark_lines
 from jobs.cli.members import gain_sentence, history_words, members_table, record_sentence
 from jobs.cli.options import Output
+from jobs.cli.promotions import mode_words
 from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
 from jobs.cli.trusts import trust_cell, trust_sentence
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
@@ -118,7 +119,7 @@ def print_page(review: Review, width: int, options: str) -> None:
 
     console, calendar, policy = terminal(), review.member.workload.calendar, review.member.workload.policy
     as_of = f"as of {calendar.local(review.now):%a %d %b %Y %H:%M %Z} in {calendar.zone}"
-    console.print(Text(f"{review.member.workload.name}: {as_of}, mode {policy.mode}\n", style="bold"))
+    console.print(Text(f"{review.member.workload.name}: {as_of}, mode {mode_words(policy.mode, review.member.promotion)}\n", style="bold"))
     for signal in review.signals:
         show(peaks_table(review, signal), Output.TABLE)
         console.print(Text("\n".join(sentences(review, signal)) + "\n"))

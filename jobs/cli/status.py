@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.plan import Plan
+from jobs.cli.promotions import mode_words, promotion_json
 from jobs.cli.show import Cell, Table, moment, terminal
 from jobs.cli.trusts import trust_cell, trust_json
 from jobs.views.attention import order_words
@@ -45,7 +46,7 @@ def status_table(found: Sequence[WorkloadStatus], store: str) -> Table:
                         status.workload.name,
                         pool.pool,
                         target,
-                        str(status.workload.policy.mode),
+                        Cell(value=str(status.workload.policy.mode), words=mode_words(status.workload.policy.mode, status.promotion)),
                         decision.floor if decision is not None else None,
                         _when(decision.since if decision is not None else None, status),
                         _when(record.at if record is not None else None, status),
@@ -105,6 +106,8 @@ def _workload(status: WorkloadStatus) -> dict[str, object]:
     return {
         "name": status.workload.name,
         "mode": status.workload.policy.mode,
+        "configured_mode": status.configured,
+        "promotion": promotion_json(status.promotion),
         "pause": _order(status.pause),
         "override": _order(status.override),
         "pools": [

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from forecaster.decision import CycleRecord
+from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import NothingKept
 from forecaster.explain import Explanation, explain
 from forecaster.forecast import Forecast
@@ -14,12 +14,16 @@ from jobs.views.kept import Kept
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explained:
-    """One target's floor. plan: the one that was followed, None where none was or it is gone. forecasts: those that it was made from."""
+    """One target's floor. plan: the one that was followed, None where none was or it is gone. forecasts: those that it was made from.
+
+    promotion: what holds the workload in auto, None where nothing but its configuration does.
+    """
 
     record: CycleRecord
     plan: Plan | None
     forecasts: tuple[Forecast, ...]
     explanation: Explanation
+    promotion: Ruling | None = None
 
 
 def explained(kept: Kept, targets: Sequence[str]) -> tuple[Explained, ...]:
@@ -43,4 +47,5 @@ def _explained(kept: Kept, record: CycleRecord) -> Explained:
         plan=plan,
         forecasts=tuple(forecast for forecast in forecasts if forecast is not None),
         explanation=explain(record, plan),
+        promotion=kept.member.promotion,
     )

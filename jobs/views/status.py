@@ -7,7 +7,7 @@ from forecaster.approval import InForce, active, override_of
 from forecaster.decision import CycleRecord, Ruling, RulingKind
 from forecaster.errors import NothingKept
 from forecaster.ports import Store
-from forecaster.workload import Workload
+from forecaster.workload import Mode, Workload
 from jobs.fleet import Member
 from jobs.standing import standing
 from jobs.views.kept import Kept
@@ -24,13 +24,15 @@ class PoolStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadStatus:
-    """One workload as of `now`; pause, override: the orders that hold, None = none."""
+    """One workload as of `now`; pause, override: the orders that hold, None = none. promotion: what raised its mode from `configured`."""
 
     now: datetime
     workload: Workload
     pause: Ruling | None
     override: Ruling | None
     pools: tuple[PoolStatus, ...]
+    promotion: Ruling | None
+    configured: Mode
 
 
 def status_of(store: Store, members: tuple[Member, ...], now: datetime) -> tuple[WorkloadStatus, ...]:
@@ -58,4 +60,6 @@ def _status(kept: Kept) -> WorkloadStatus:
             )
             for pool in kept.workload.pools
         ),
+        promotion=kept.member.promotion,
+        configured=kept.member.configured or kept.workload.policy.mode,
     )
