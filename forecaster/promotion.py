@@ -12,18 +12,15 @@
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
-from forecaster.approval import active
 from forecaster.confirmation import TOLERANCE_RATIO, Confirmation, Finding
-from forecaster.decision import CycleRecord, Ruling, RulingKind
+from forecaster.decision import CycleRecord
 from forecaster.forecast import Forecast
 from forecaster.leadtime import LeadTime
 from forecaster.savings import Spent
 from forecaster.series import Signal
 from forecaster.trust import spread_ratio
 from forecaster.units import spell_number
-from forecaster.workload import Mode
 
 SPAN_DAYS = 28
 OBSERVED_DAYS = 14
@@ -37,7 +34,6 @@ _LATER_RATIO = 0.0005
 _DEARER_RATIO = 1.05
 _REPLAYED_DAYS = 7
 CONFIGURED = "configured"
-_RANK = {Mode.OBSERVE: 0, Mode.REVIEW: 1, Mode.AUTO: 2}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,12 +44,6 @@ class Gate:
     passed: bool
     found: str
     remedy: str = ""
-
-
-def promotion_of(rulings: Sequence[Ruling], configured: Mode, now: datetime) -> Ruling | None:
-    """The promotion that holds at `now`: the last one given, unless it was taken back or the configured mode is lower than it was then."""
-    found = active(tuple(rulings), RulingKind.PROMOTE, RulingKind.DEMOTE, now)
-    return found if found is not None and found.mode is not None and _RANK[configured] >= _RANK[found.mode] else None
 
 
 def observed_days(records: Sequence[CycleRecord], targets: Collection[tuple[str, str]]) -> int:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from forecaster.decision import Ruling
-from forecaster.promotion import promotion_of
+from forecaster.modes import promotion_of
 from forecaster.series import Window
 from forecaster.workload import Mode
 from jobs.fleet import Fleet, Member

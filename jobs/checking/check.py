@@ -16,8 +16,10 @@ from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.registry import Target, TargetConfig, open_targets, target_name
 from forecaster.errors import ConfigRejected
 from forecaster.ports import Store
+from forecaster.workload import Mode
 from jobs.checking.finding import CONFIGURATION, Finding, State
 from jobs.checking.policies import check_policy
+from jobs.checking.promotions import promotion
 from jobs.checking.sources import Past, check_load
 from jobs.checking.stores import check_store
 from jobs.checking.targets import check_starts, check_write, observe
@@ -88,21 +90,22 @@ def _check_workload(opened: _Opened, section: WorkloadSection) -> tuple[Finding,
 def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
     past = Past(source=opened.sources[section.source], store=opened.store, now=opened.now)
     yield from check_load(section, opened.config.forecast, past)
-    seen = {}
+    seen, promoted = {}, promotion(section, opened.store, opened.now)
+    mode = section.policy.mode if promoted is None else Mode.AUTO
     names = {target_name(target): pool.lead_time.measured for pool in section.pools for target in pool.targets}
     for name, measured in names.items():
         finding, found = observe(opened.targets[name], opened.now)
         yield finding
         if found is not None:
             seen[name] = found
-            yield from _rights(opened, section, name, starts=measured)
-    yield from check_policy(section, opened.config, seen)
+            yield from _rights(opened, mode, name, starts=measured)
+    yield from check_policy(section, opened.config, seen, promoted)
 
 
-def _rights(opened: _Opened, section: WorkloadSection, name: str, *, starts: bool) -> Iterator[Finding]:
+def _rights(opened: _Opened, mode: Mode, name: str, *, starts: bool) -> Iterator[Finding]:
     config = opened.configs[name]
     if isinstance(config, KubernetesHpaConfig):
-        finding = check_write(config, name, opened.clusters[config.cluster], section.policy.mode)
+        finding = check_write(config, name, opened.clusters[config.cluster], mode)
         if finding is not None:
             yield finding
         if starts:

@@ -3,22 +3,26 @@
 from collections.abc import Iterator, Mapping
 
 from forecaster.capacity import Capacity
-from forecaster.decision import Seen
+from forecaster.decision import Ruling, Seen
 from forecaster.guard import bounds_of
+from forecaster.modes import mode_words
 from forecaster.series import LOAD_SIGNALS
-from forecaster.workload import Pool, Workload
+from forecaster.workload import Mode, Pool, Workload
 from jobs.checking.finding import Finding, State
 from jobs.config.document import Config
 from jobs.config.scalars import spell_duration
 from jobs.config.workloads import WorkloadSection
 
 
-def check_policy(section: WorkloadSection, config: Config, seen: Mapping[str, Seen]) -> list[Finding]:
-    """One finding for each contradiction, or one that says what the policy comes to. `seen`: the targets that could be observed."""
+def check_policy(section: WorkloadSection, config: Config, seen: Mapping[str, Seen], promotion: Ruling | None = None) -> list[Finding]:
+    """One finding for each contradiction, or one that says what the policy comes to.
+
+    seen: the targets that could be observed. promotion: what raises the configured mode, None = nothing does.
+    """
     workload = section.to_core()
     found = [*_times(workload, config), *(said for pool in workload.pools for said in _pool(section, workload, pool, seen))]
     if not found:
-        found = [(State.OK, _comes_to(section, workload))]
+        found = [(State.OK, _comes_to(section, workload, promotion))]
     return [Finding(what="policy", where=workload.name, state=state, sentence=sentence) for state, sentence in found]
 
 
@@ -66,8 +70,10 @@ def _used(section: WorkloadSection, capacity: Capacity) -> list[str]:
     return [str(query.signal) for query in section.queries() if query.signal in LOAD_SIGNALS and capacity.of(query.signal) is not None]
 
 
-def _comes_to(section: WorkloadSection, workload: Workload) -> str:
+def _comes_to(section: WorkloadSection, workload: Workload, promotion: Ruling | None) -> str:
     policy = workload.policy
+    mode = mode_words(policy.mode if promotion is None else Mode.AUTO, promotion)
+    remedy = f"; `forecaster promote {workload.name}` says what is missing" if policy.mode is Mode.AUTO and promotion is None else ""
     used = dict.fromkeys(signal for pool in workload.pools for signal in _used(section, pool.capacity))
     lead_s = max(pool.lead_time.plan_s for pool in workload.pools)
-    return f"mode {policy.mode}: floors follow {' and '.join(used)} at P{policy.level * 100:g}, {spell_duration(lead_s)} ahead"
+    return f"mode {mode}: floors follow {' and '.join(used)} at P{policy.level * 100:g}, {spell_duration(lead_s)} ahead{remedy}"

@@ -1,15 +1,7 @@
-"""How a workload came to its mode, in words and for programs."""
+"""How a workload came to be in `auto`, in words and for programs."""
 
 from forecaster.decision import Ruling
 from forecaster.units import iso
-from forecaster.workload import Mode
-
-
-def mode_words(mode: Mode, promotion: Ruling | None) -> str:
-    """A mode, and where it is `auto` whether that was earned."""
-    if mode is not Mode.AUTO:
-        return str(mode)
-    return "auto, not earned" if promotion is None else f"auto, promoted by {promotion.author}"
 
 
 def promotion_words(promotion: Ruling) -> str:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from forecaster.forecast import DailyPeak, Forecast
+from forecaster.modes import mode_words
 from forecaster.series import Floats, Series
 from forecaster.units import floor_to
 from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floors_by_column, load_against, load_ahead
 from jobs.cli.marks import mark_lines
 from jobs.cli.members import gain_sentence, history_words, members_table, record_sentence
 from jobs.cli.options import Output
-from jobs.cli.promotions import mode_words
 from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
 from jobs.cli.trusts import trust_cell, trust_sentence
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over

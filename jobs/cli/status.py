@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from forecaster.decision import CycleRecord, Ruling
+from forecaster.modes import mode_words
 from forecaster.plan import Plan
-from jobs.cli.promotions import mode_words, promotion_json
+from jobs.cli.promotions import promotion_json
 from jobs.cli.show import Cell, Table, moment, terminal
 from jobs.cli.trusts import trust_cell, trust_json
 from jobs.views.attention import order_words

@@ -10,6 +10,7 @@ from forecaster.confirmation import Confirmation, Finding
 from forecaster.decision import Action, CycleRecord, Decision, Ruling, RulingKind
 from forecaster.forecast import Forecast, TrackRecord
 from forecaster.leadtime import LeadTime
+from forecaster.modes import promotion_of
 from forecaster.promotion import (
     Gate,
     capacity_gate,
@@ -17,7 +18,6 @@ from forecaster.promotion import (
     days_gate,
     lead_time_gate,
     observed_days,
-    promotion_of,
     replay_gate,
 )
 from forecaster.reasons import Code, Reason

@@ -8,6 +8,8 @@ from forecaster.decision import Ruling, RulingKind
 from forecaster.units import iso
 from forecaster.workload import Mode
 from jobs.apply import apply_fleet
+from jobs.checking.check import check_all
+from jobs.checking.finding import State
 from jobs.cli.main import app
 from jobs.forecast import forecast_fleet
 from tests.jobs.world import NOW, World
@@ -44,6 +46,17 @@ def test_explain_tells_why_it_writes(ran: World, capsys: pytest.CaptureFixture[s
     assert f"promoted from observe by ada on {iso(NOW)}: earned" in printed(ran, capsys, "explain", "chat")
     (floor,) = json.loads(printed(ran, capsys, "explain", "chat", "--json"))["floors"]
     assert floor["promotion"] == {"author": "ada", "reason": "earned", "since": iso(NOW), "from_mode": "observe"}
+
+
+def test_check_tells_what_was_not_earned_and_asks_for_the_rights_of_what_was_promoted(ran: World) -> None:
+    ran.api.forbid("patch")
+    findings = {(one.what, one.where): one for one in check_all(ran.path, NOW)}
+    assert findings["policy", "chat"].sentence.startswith("mode auto, promoted by ada: floors follow rpm")
+    told = findings["policy", "search"].sentence
+    assert told.startswith("mode auto, not earned: ")
+    assert told.endswith("; `forecaster promote search` says what is missing")
+    states = [one.state for one in check_all(ran.path, NOW) if one.where == "kubernetes-hpa:serving/chat"]
+    assert State.FAILED in states
 
 
 def test_review_tells_it_on_the_page_of_a_workload(ran: World, capsys: pytest.CaptureFixture[str]) -> None:
