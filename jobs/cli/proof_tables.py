@@ -14,22 +14,23 @@ if TYPE_CHECKING:
     from jobs.proof.judged import WorstDay
     from jobs.proof.report import Report
 
+_MUCH = 0.1  # from here on nobody counts thousandths of a per cent
 _FEW_DAYS = 7  # no weekday seen twice, and most of the week not even once before the level is chosen
 _WORDS = {
     YOURS: "as it is",
     OURS_YOURS: "our floors under it",
-    RETARGETED: "... and at our target",
+    RETARGETED: "and at our target",
     "static": "peak of last 14 days",
     "hpa_0.7": "HPA at 70 %",
-    "hpa_best": "best HPA, in hindsight",
-    "keda_cron_best": "best cron, in hindsight",
+    "hpa_best": "best in hindsight",
+    "keda_cron_best": "best in hindsight",
     "last_week": "last week as floor",
     "aws_like": "hourly, as AWS does",
-    "dynamo_like": "one step ahead, as Dynamo",
-    "holt_winters": "as the Predictive HPA",
+    "dynamo_like": "as Dynamo's planner",
+    "holt_winters": "as Predictive HPA",
     "clairvoyant_cold_start": "knows the future",
-    "ours_hpa_0.7": "our floors, HPA at 70 %",
-    OURS: "our floors, our target",
+    "ours_hpa_0.7": "floors, HPA at 70 %",
+    OURS: "floors, our target",
 }
 _YOURS = (YOURS, OURS_YOURS, RETARGETED)
 
@@ -76,7 +77,7 @@ def _policies(report: "Report", names: tuple[str, ...], title: str) -> Table:
     rows = []
     for row in (report.judged.rows[name] for name in names if name in report.judged.rows):
         missed = Cell(value=len(row.missed), words=f"{len(row.missed)}/{mornings}")
-        late = Cell(value=row.late_ratio, words=f"{row.late_ratio:.3%}")
+        late = Cell(value=row.late_ratio, words=f"{row.late_ratio:.3%}" if row.late_ratio < _MUCH else f"{row.late_ratio:.1%}")
         hours = Cell(value=row.replica_hours, words=f"{row.replica_hours:,.0f}")
         ratio = Cell(value=row.replica_hours / clairvoyant, words=f"{row.replica_hours / clairvoyant:.2f}")
         rows.append((row.name, _WORDS.get(row.name, ""), late, row.late_minutes, missed, hours, ratio))
@@ -108,7 +109,7 @@ def _worst(report: "Report", day: "WorstDay") -> tuple[object, ...]:
     peak, level = found.peaks[day.index], found.points[day.index].level
     name, forecast = f"{peak.forecast.day:%a %d %b}", peak.forecast.at_level(level)
     late = Cell(value=day.late_ratio, words=f"{day.late_ratio:.2%}")
-    when = f"most of it at {day.busiest_h:02d}:00"
+    when = f"most at {day.busiest_h:02d}:00"
     if peak.actual is None:
         return name, late, round(day.late), f"{when}; its peak was not measured"
     over = percent(peak.actual / forecast - 1, signed=True) if forecast > 0 else None
