@@ -24,10 +24,11 @@ def contradictions(
     events: Sequence[tuple[str, EventSection]] = (),
     *,
     whole: bool = True,
+    priced: bool = True,
 ) -> list[str]:
     """A sentence for each source or workload that is not there, and each workload, target or event that stands twice; with its path.
 
-    whole: these are all workloads that there are, but for those of templates.
+    whole: these are all workloads that there are, but for those of templates. priced: a currency is said; without one no pool has a price.
     """
     known = tuple(sources)
     asked = [(place, workload.source) for place, workload in workloads]
@@ -42,7 +43,15 @@ def contradictions(
     ]
     found += _strangers(events, [workload.name for _, workload in workloads]) if whole and not templates else []
     happenings = [(f"{place}.name", event.name) for place, event in events]
+    found += [] if priced else _without_currency(workloads)
     return [*found, *_twice("workload", names), *_twice("target", targets), *_twice("event", happenings), *_circles(workloads)]
+
+
+def _without_currency(workloads: Sequence[tuple[str, WorkloadSection]]) -> list[str]:
+    """A sentence for each pool with a price of its own."""
+    told = "is a price without a currency; say it in `prices`, with the price of the other pools"
+    pools = ((f"{place}.pools[{i}]", pool) for place, workload in workloads for i, pool in enumerate(workload.pools))
+    return [f"{place}.gpu_hour: {told}" for place, pool in pools if pool.gpu_hour is not None]
 
 
 def _strangers(events: Sequence[tuple[str, EventSection]], known: list[str]) -> list[str]:

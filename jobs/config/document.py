@@ -199,24 +199,17 @@ class Config(BaseModel):
             days = (self.forecast.history / DAY_S, self.keep.history / DAY_S)
             msg = f"keep.history must not be shorter than forecast.history of {days[0]:g}d, got {days[1]:g}d"
             raise ValueError(msg)
-        found = self._unpriced() or contradictions(
+        found = contradictions(
             self.sources,
             placed("", "workloads", self.workloads),
             placed("", "templates", self.templates),
             placed("", "events", self.events),
             whole=not self.include,
+            priced=self.prices is not None,
         )
         if found:
             raise ValueError(found[0])
         return self
-
-    def _unpriced(self) -> list[str]:
-        """A sentence for each pool with a price of its own where no currency is said."""
-        if self.prices is not None:
-            return []
-        pools = [(place, i, pool) for place, workload in placed("", "workloads", self.workloads) for i, pool in enumerate(workload.pools)]
-        told = "is a price without a currency; say it in `prices`, with the price of the other pools"
-        return [f"{place}.pools[{i}].gpu_hour: {told}" for place, i, pool in pools if pool.gpu_hour is not None]
 
 
 class Included(BaseModel):

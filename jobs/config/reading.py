@@ -58,6 +58,7 @@ def read_config(path: Path) -> Config:
         [each for place, part in sections for each in placed(place, "workloads", part.workloads)],
         [each for place, part in sections for each in placed(place, "templates", part.templates)],
         [each for place, part in sections for each in placed(place, "events", part.events)],
+        priced=document.prices is not None,
     )
     if found:
         raise _rejected(found, (file, *others))
