@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forecaster.cost import Prices
+from forecaster.simulate.autoscaler import HpaBehavior
 from forecaster.simulate.requests.admission import BreakerRule, Quota
 from forecaster.simulate.requests.arrivals import Priority, Share, Spacing, drawn
 from forecaster.simulate.requests.balancing import Balancing
@@ -174,6 +175,22 @@ def test_l23_a_fleet_that_follows_its_highest_wishes_for_longer_does_not_thrash(
     assert short.changes > 15
     assert long.changes <= 1
     assert long.total.late_ratio < short.total.late_ratio
+
+
+def test_l38_an_autoscaler_on_a_metric_that_ends_with_the_fleet_never_grows_and_a_floor_does() -> None:
+    """In-flight requests are no more than the replicas can hold: at a target of 1 they never ask for more, whatever waits."""
+    requests = at(*np.arange(0, 600, 1.0), minutes=10)
+    bounded, floored = (
+        simulate(
+            requests,
+            service=TEN_SECONDS,
+            scaling=Scaling(target=1.0, floors=np.array(floors), before_rpm=np.array([6.0]), lead_s=60, behavior=HpaBehavior(capped=True)),
+        )
+        for floors in ([1.0] * 10, [1.0] * 2 + [20.0] * 8)
+    )
+    assert (bounded.changes, bounded.replica_hours) == (0, pytest.approx(10 / 60))
+    assert bounded.total.late_ratio > 0.8
+    assert floored.total.waiting < 10 < bounded.total.waiting
 
 
 def test_where_no_replica_has_room_requests_wait_at_the_gateway_for_whoever_is_free_first() -> None:
