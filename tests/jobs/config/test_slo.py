@@ -48,7 +48,10 @@ def test_a_promise_about_waits_is_read_and_absent_by_default(tmp_path: Path, wri
             ": slo needs capacity.rpm or capacity.concurrency beside capacity.tokens, since tokens tell no arrivals",
         ),
         ("capacity: {rpm: 60}, slo: {wait_p95: 0s, service: 8s}", ".slo.wait_p95: must be above 0s, got '0s'"),
-        ("capacity: {rpm: 60}, slo: {wait_p95: 2s}", ".slo.service: is missing: mean time that a request is in service once it is taken, at the load of `capacity`"),
+        (
+            "capacity: {rpm: 60}, slo: {wait_p95: 2s}",
+            ".slo.service: is missing: mean time that a request is in service once it is taken, at the load of `capacity`",
+        ),
     ],
 )
 def test_a_promise_that_no_load_can_meet_is_one_sentence_at_its_pool(tmp_path: Path, written: str, sentence: str) -> None:
