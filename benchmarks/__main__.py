@@ -6,12 +6,21 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import correction, cost, executors, fleet, replay, store
+from benchmarks import correction, cost, executors, fleet, replay, requests, store
 from benchmarks.accuracy import report as accuracy
 from benchmarks.figures import Figure, Table
 from jobs.clock import SystemClock
 
-BENCHMARKS = (accuracy.figures, correction.figures, cost.figures, executors.figures, fleet.figures, store.figures, replay.figures)
+BENCHMARKS = (
+    accuracy.figures,
+    correction.figures,
+    cost.figures,
+    executors.figures,
+    fleet.figures,
+    store.figures,
+    replay.figures,
+    requests.figures,
+)
 LIBRARIES = ("numpy", "pandas", "sqlalchemy", "statsmodels", "prophet", "lightgbm", "ray", "dask")
 
 

@@ -82,6 +82,17 @@ def test_requests_and_fluid_cost_the_same_and_are_late_alike(shape: str, name: s
     assert outcome.total.late_ratio == pytest.approx(late_ratio, abs=0.002)
 
 
+@pytest.mark.parametrize("shape", LOADS)
+def test_random_instants_change_nothing_where_the_fleet_has_headroom(shape: str) -> None:
+    load = np.round(LOADS[shape]())
+    policy = policies(load)["hpa 0.7"]
+    hours, late_ratio = fluid(load, policy)
+    requests = drawn(minute_load(load), np.random.default_rng(1), spacing=Spacing.RANDOM)
+    outcome = simulate(requests, service=Service(replica_rpm=FLEET.replica_rpm), scaling=Scaling.of(policy, 0, traffic(load), FLEET))
+    assert outcome.replica_hours == pytest.approx(hours, rel=0.02)
+    assert outcome.total.late_ratio == pytest.approx(late_ratio, abs=0.002)
+
+
 def test_the_comparison_is_of_fleets_that_are_late_and_of_fleets_that_are_not() -> None:
     """Two replays that are never late would agree about nothing."""
     for load in (np.round(shape()) for shape in LOADS.values()):
