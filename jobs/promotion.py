@@ -17,7 +17,7 @@ from forecaster.series import LOAD_SIGNALS, PRESSURE_SIGNALS, Series, Window
 from forecaster.workload import Pool
 from jobs.aims import Aim
 from jobs.fleet import Fleet, Member
-from jobs.ready import ready
+from jobs.ready import ready_replicas
 from jobs.route import route
 from jobs.savings import Asked, ledger, scaled, whole_days
 from jobs.starts import with_lead_times
@@ -69,7 +69,7 @@ def _confirmations(evidence: Evidence, pool: Pool) -> Iterator[Confirmation]:
     """What production says of each capacity of a pool, without the days that are marked as lies."""
     store, member, window, step_s = evidence.store, evidence.member, evidence.window, evidence.member.step_s
     asked = {query.signal for query in member.queries}
-    seen = ready(store, member.workload.name, pool.name, window, step_s)
+    seen = ready_replicas(store).of(member.workload.name, pool.name, window, step_s)
     pressures = tuple(store.history(member.workload.name, s, window, step_s) for s in PRESSURE_SIGNALS if s in asked)
     kept = Kept(store=store, member=member, now=evidence.now)
     for signal in (s for s in LOAD_SIGNALS if s in asked):
@@ -94,7 +94,8 @@ def _days(evidence: Evidence, aim: Aim) -> tuple[Spent, ...]:
     asked = Asked(window=evidence.window, target_ratio=aim.ratio, alone_ratio=aim.ratio)
     try:
         of_pools = [
-            spent(ledger(evidence.store, evidence.member, pool, evidence.records, asked)) for pool in evidence.member.workload.pools
+            spent(ledger(ready_replicas(evidence.store), evidence.member, pool, evidence.records, asked))
+            for pool in evidence.member.workload.pools
         ]
     except (NothingKept, HistoryAtOtherStep):
         return ()

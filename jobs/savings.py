@@ -13,7 +13,7 @@ from forecaster.series import LOAD_SIGNALS, Series, Signal, Window
 from forecaster.units import DAY_S, MINUTE_S, floor_to
 from forecaster.workload import Mode, Pool
 from jobs.fleet import Member
-from jobs.ready import ready
+from jobs.ready import ReadyReplicas, ready_replicas
 from jobs.route import route
 
 PLAIN_TARGET = 0.7
@@ -68,10 +68,10 @@ def whole_days(now: datetime, days: int) -> Window:
 
 def account(store: Store, members: Sequence[Member], asked: Asked) -> Account:
     """The account of whole UTC days. Raises StoreError, and NothingKept when of no workload anything was kept."""
-    lines, left_out = [], []
+    lines, left_out, replicas = [], [], ready_replicas(store)
     for member, records in _with_records(store, members, asked.window):
         try:
-            lines.append(_line(store, member, records, asked))
+            lines.append(_line(replicas, member, records, asked))
         except (NothingKept, HistoryAtOtherStep) as error:
             left_out.append(f"{member.workload.name}: {error}")
     if not lines:
@@ -92,7 +92,7 @@ def account(store: Store, members: Sequence[Member], asked: Asked) -> Account:
     )
 
 
-def ledger(store: Store, member: Member, pool: Pool, records: Sequence[CycleRecord], asked: Asked) -> Ledger:
+def ledger(replicas: ReadyReplicas, member: Member, pool: Pool, records: Sequence[CycleRecord], asked: Asked) -> Ledger:
     """What is kept of a pool over whole UTC days.
 
     Raises StoreError, HistoryAtOtherStep, and NothingKept where the pool cannot be sized or no load was measured.
@@ -100,14 +100,14 @@ def ledger(store: Store, member: Member, pool: Pool, records: Sequence[CycleReco
     signal, window = sizing_signal(member, pool), asked.window
     if signal is None:
         raise NothingKept(f"pool {pool.name} has no capacity for its load; set capacity in its section")
-    load = scaled(route(store, member.lineage, signal, window, member.step_s).series, pool.share_ratio)
+    load = scaled(route(replicas.store, member.lineage, signal, window, member.step_s).series, pool.share_ratio)
     if not load.measured_ratio:
         raise NothingKept(f"no {signal} was kept of these days; `forecaster fetch` brings what the source has")
     capacity, seen = pool.capacity.of(signal) or math.nan, least_floor(records, pool.name)
     least = member.workload.policy.minimum if seen is None else seen
     return Ledger(
         load=load,
-        ready=ready(store, member.workload.name, pool.name, window, member.step_s),
+        ready=replicas.of(member.workload.name, pool.name, window, member.step_s),
         floors=floors_by_minute(records, pool.name, pool.targets[0], window),
         carry=capacity * member.workload.policy.efficiency_ratio,
         lead_min=math.ceil(pool.lead_time.plan_s / MINUTE_S),
@@ -136,12 +136,12 @@ def _with_records(store: Store, members: Sequence[Member], window: Window) -> It
         yield from ((member, found.get(member.workload.name, ())) for member in some)
 
 
-def _line(store: Store, member: Member, records: Sequence[CycleRecord], asked: Asked) -> _Line:
+def _line(replicas: ReadyReplicas, member: Member, records: Sequence[CycleRecord], asked: Asked) -> _Line:
     """One workload, its pools in sum. Raises NothingKept where one of them cannot be sized or nothing of its load is kept."""
     of_pools: list[tuple[Spent, ...]] = []
     priced: list[list[Money | None]] = []
     for pool in member.workload.pools:
-        found = spent(ledger(store, member, pool, records, asked))
+        found = spent(ledger(replicas, member, pool, records, asked))
         prices = member.prices.get(pool.name)
         of_pools.append(found)
         priced.append([None if prices is None else money(each, prices) for each in found])
