@@ -18,23 +18,23 @@ from forecaster.simulate.requests.run import simulate
 from forecaster.simulate.requests.scaling import Scaling
 from tests.forecaster.simulate.requests.scenes import minute_load
 
-MINUTES = 32
-FLEET = Fleet(replica_rpm=100, lead_min=4)
+MINUTES = 24
+FLEET = Fleet(replica_rpm=100, lead_min=3)
 
 
 def ramp() -> Floats:
-    """From 1,000 to 2,000 in ten minutes and back."""
-    load: Floats = np.interp(np.arange(MINUTES), [0, 5, 15, 20, 30], [1_000, 1_000, 2_000, 2_000, 1_000])
+    """From 1,000 to 2,000 in seven minutes and back."""
+    load: Floats = np.interp(np.arange(MINUTES), [0, 4, 11, 15, 22], [1_000, 1_000, 2_000, 2_000, 1_000])
     return load
 
 
 def crowd() -> Floats:
-    """Three times the load at once, for six minutes."""
-    return np.where((np.arange(MINUTES) >= 8) & (np.arange(MINUTES) < 14), 3_000.0, 1_000.0)
+    """Three times the load at once, for five minutes."""
+    return np.where((np.arange(MINUTES) >= 6) & (np.arange(MINUTES) < 11), 3_000.0, 1_000.0)
 
 
 def noisy() -> Floats:
-    """A day's wave in half an hour, each minute off it by a tenth."""
+    """A day's wave in less than half an hour, each minute off it by a tenth."""
     wave = 1_500 - 400 * np.cos(2 * np.pi * np.arange(MINUTES) / MINUTES)
     load: Floats = wave * np.random.default_rng(4).lognormal(0, 0.1, MINUTES)
     return load
