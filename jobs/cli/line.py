@@ -155,7 +155,7 @@ def _tell_notes(drafts: tuple["Draft", ...]) -> None:
     from jobs.cli.show import say
 
     for draft in drafts:
-        for note in dict.fromkeys((*draft.notes, *(failed.sentence for failed in draft.asides))):
+        for note in dict.fromkeys(draft.notes):
             say(f"forecaster: {draft.name}: {note}")
 
 

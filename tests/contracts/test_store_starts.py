@@ -2,13 +2,18 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from forecaster.demand import Demand
 from forecaster.keep import Keep
+from forecaster.leadtime import LeadTime
 from forecaster.ports import Store
+from forecaster.series import Signal
+from forecaster.starts import measured
 from forecaster.units import DAY_S, HOUR_S
 from tests.contracts.starts import start
-from tests.contracts.store import NOW, Broken, Interrupted, after, span
+from tests.contracts.store import NOW, Broken, Interrupted, after, plan, span
 
 pytest_plugins = ("tests.postgres", "tests.contracts.store_fixtures")
 
@@ -66,6 +71,31 @@ def test_starts_are_kept_together_all_or_none(any_store: Store) -> None:
     assert any_store.starts_of([CHAT], EVER, 10) == {}
     any_store.append_starts([])
     assert any_store.open_starts() == {}
+
+
+def test_a_plan_keeps_where_its_lead_time_comes_from(any_store: Store) -> None:
+    starts = [start(str(i), after(-6 * HOUR_S * (i + 1)), cold=i % 2 == 0) for i in range(30)]
+    found = measured([*starts, start("waits", after(-90), took_s=None, seen_s=60)], LeadTime(warm_s=60, cold_s=120), NOW)
+    rows = np.ones((1, 3))
+    needed = Demand(
+        start=NOW,
+        step_s=300,
+        signals=(Signal.RPM,),
+        load=rows,
+        expected=rows,
+        expected_max=rows,
+        carry=(1.0,),
+        peaks=(),
+        level=0.95,
+        lead_time_s=found.plan_s,
+        window_s=600,
+        model="profile",
+        lead_time=found,
+    )
+    any_store.append_plans([replace(plan(), demand=needed)])
+    (kept,) = any_store.plans(*CHAT, EVER)
+    assert kept.demand is not None
+    assert kept.demand.lead_time == found
 
 
 def test_starts_beyond_their_span_are_forgotten(any_store: Store) -> None:

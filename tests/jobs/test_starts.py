@@ -6,6 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import structlog
+from structlog.testing import LogCapture
 
 from forecaster.decision import Seen
 from forecaster.explain import explain
@@ -19,6 +21,7 @@ from jobs.fleet import Fleet
 from jobs.forecast import forecast_fleet, plan_fleet
 from jobs.starts import look_at_all, look_at_pending, with_lead_times
 from jobs.telemetry.metrics import Metrics
+from jobs.telemetry.news import News
 from tests.contracts.starts import start
 from tests.jobs.world import NOW, World, daily_rpm, write_trace
 from tests.kube_api import KubeApi
@@ -202,6 +205,21 @@ def test_what_was_not_read_is_counted(world: World) -> None:
     with world.fleet() as fleet:
         metrics.record_cycles(apply_fleet(fleet, NOW), NOW)
     assert metrics.registry.get_sample_value("forecaster_failures_total", {"verb": "starts", "error": "TargetForbidden"}) == 1
+
+
+def test_the_log_of_the_daemon_says_once_what_was_not_read(world: World) -> None:
+    put_workload(world.api, "serving", "chat", replicas=4, ready=3)
+    world.api.forbid("list", "pods")
+    news, told = News(), LogCapture()
+    structlog.configure(processors=[told])
+    try:
+        with world.fleet() as fleet:
+            for now in (NOW, LATER):
+                news.tell_cycles(apply_fleet(fleet, now))
+            news.tell_drafts(forecast_fleet(fleet, LATER))
+    finally:
+        structlog.reset_defaults()
+    assert [line["log_level"] for line in told.entries if line["event"] == "starts"] == ["info"]
 
 
 # planned with
