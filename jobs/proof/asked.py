@@ -70,7 +70,7 @@ def _server(url: str, lent: PrometheusConfig | None) -> PrometheusConfig:
     try:
         named = PrometheusConfig(type="prometheus", url=url)
     except ValueError as error:
-        raise ConfigRejected(f"--prometheus {url.partition('@')[2] or url}: {_reason(error)}") from error
+        raise ConfigRejected(f"--prometheus: {_reason(error)}") from error  # without the address: a password may stand in it
     return lent if lent is not None and lent.url == named.url else named
 
 

@@ -147,6 +147,7 @@ def test_actions_of_a_node_group_can_be_exported(proof: tuple[Path, str], desk: 
         (("--prometheus", "URL", "--query", "two"), 1, "2 series that differ in of"),
         (("--prometheus", "URL", "--query", "absent"), 1, "has no series that matches 'absent'"),
         (("--prometheus", "http://", "--query", "two"), 2, "url must start with http:// or https:// and a host"),
+        (("--prometheus", "http://me:secret@", "--query", "two"), 2, "--prometheus: url must start with"),
         (("--csv", "a.csv", "chat"), 2, "name that with --config"),
     ],
 )
@@ -154,6 +155,7 @@ def test_what_cannot_be_proven_is_one_sentence(desk: Desk, url: str, words: tupl
     outcome = desk.run("backtest", *(url if word == "URL" else word for word in words), "--out", "out")
     assert (outcome.code, outcome.out, len(outcome.sentences)) == (code, "", 1), outcome
     assert sentence in outcome.err
+    assert "secret" not in outcome.err
     assert not (desk.folder / "out").exists()
 
 
