@@ -149,6 +149,7 @@ def ruling(at: datetime = NOW, kind: RulingKind = RulingKind.OVERRIDE, *, replic
         replicas=replicas if kind is RulingKind.OVERRIDE else None,
         plan_id="chat/h100@2026-05-04T08:00:00Z" if speaks_of_plan else None,
         paused=Paused.HOLD if kind is RulingKind.PAUSE else None,
+        mode=Mode.REVIEW if kind is RulingKind.PROMOTE else None,
     )
 
 

@@ -110,7 +110,7 @@ def test_a_promotion_is_taken_back_and_both_words_stay(world: World) -> None:
     young(world)
     promote(world, "--force", "the launch is tomorrow")
     again = promote(world)
-    assert (again.code, "chat is in auto already, promoted by ada" in again.err) == (0, True)
+    assert (again.code, "chat is in auto already, promoted from observe by ada" in again.err) == (0, True)
     ended = forecaster(world.folder, "promote", "chat", "--now", iso(NOW + timedelta(seconds=1)), "--undo", "it was moved")
     assert (ended.code, "mode observe from the next apply on" in ended.err) == (0, True)
     assert mode_of(world) is Mode.OBSERVE
