@@ -1,20 +1,25 @@
 """From the errors of earlier forecasts to calibrated quantiles: split conformal prediction with locally scaled scores, of a whole chunk.
 
-An error is the log of (actual + offset) / (median + offset) at one origin and one slot of the day. With location m_i and scale s_i of the
-errors around slot i, the score z = (error - m_i) / s_i has one distribution for the whole day, and
+An error is the log of (actual + offset) / (median + offset) at one origin and one slot of the day: the effect of its day, the habit of
+its hour, and noise. With the habit m_i and the relative scale s_i of the errors around slot i, the score z = (error - m_i) / s_i has one
+distribution for the whole day, and
 
-    quantile_i(p) = m_i + s_i x (z(1/2) + (z(p') - z(1/2)) x (1 + 0.7 r (t(p) / g(p) - 1)) x sqrt(1 + a / 2n))
-    p' = 1/2 + (p - 1/2) (N + 1) / N, moved by the adaptive step
+    quantile_i(p) = m_i + s_i x (t z(1/2) + (t (z(p') - z(1/2)) + (1 - t) sigma g(p)) x sqrt(1 + (a - 1/2) / 2n))
+    p' = 1/2 + (p - 1/2) (N + 1) / N, moved by the adaptive step;  t = n / (n + 3)
 
-where z(.) are weighted quantiles of the N scores, n the days behind them, a the days ahead, r the share of the scores' variance that
-whole days have in common, t and g the quantiles of Student's distribution with n - 1 degrees of freedom and of the normal one. Days
-weigh by recency, by being of the kind (workday, weekend) that is forecast, and by how much history the forecaster had had on them.
-Consequences: a busy hour gets the spread of busy hours; with few steps a day, high levels move to the largest score seen; where days
-err as a whole, n days count as n errors; with few days, and further ahead, everything is wider.
+where z(.) are weighted quantiles of the N scores, n the days behind them, a the days ahead, g the quantiles of the normal distribution,
+and sigma^2 the variance between days plus that within them, each the geometric mean of its own and the prior's, n days against half a
+day. Few days have no distribution of their own, and no bias: what one day had in common is news of that day, which members have followed
+already, and says how far days may lie off and not where the next one will. So it counts as spread, and moves the median by a share t.
+Days weigh by recency, by being of the kind (workday, weekend) that is forecast, and by how much history the forecaster had had on them;
+a day that says little of the one to come is a part of a day. Consequences: a busy hour gets the spread of busy hours; with few steps a
+day, high levels move to the largest score seen; where days err as a whole, n days count as n errors; with few days, and further ahead,
+everything is wider.
 
 Sources: locally weighted split conformal, Lei et al. 2018 (JASA 113) and Romano et al. 2019 (Conformalized quantile regression); the
 (N + 1) rule, Vovk et al. 2005 (Algorithmic learning in a random world); unequal weights, Barber et al. 2023 (Conformal prediction
-beyond exchangeability); the adaptive step, Gibbs and Candes 2021; t and sqrt(1 + 1 / n), the prediction interval of a normal sample.
+beyond exchangeability); the adaptive step, Gibbs and Candes 2021; t, credibility as in Buehlmann 1967; sqrt(1 + 1 / n), the prediction
+interval of a normal sample.
 """
 
 from dataclasses import dataclass, field
@@ -33,7 +38,9 @@ _HISTORY_PRIOR_DAYS = 8.0  # a forecast from h days of history says h / (h + 8),
 _OTHER_KIND = 0.35  # weight of a workday's errors for a weekend, and the other way round
 _NEIGHBOURS_A_DAY = 24  # an hour on each side has one location and scale
 _LOCAL_PRIOR_DAYS = 3.0  # days of the whole sample mixed into each neighbourhood
-_STUDENT_SHARE, _AHEAD_SHARE = 0.7, 0.5
+_TRUST_DAYS = 3.0  # of errors say as much of the next one as the normal distribution does
+_TOGETHER = 0.5  # of the variance of a young series is between days where nothing is known yet
+_AHEAD_SHARE = 0.5
 _MEAN_SIZE = 0.8  # the mean size of a Gaussian error, in sigmas
 _MOST_SLOTS = 96
 _LEAST_FREEDOM = 4.0  # below, Student's tails say that nobody knows, not how much to provide
@@ -59,7 +66,7 @@ def recency(days: int) -> Floats:
 class Spread:
     """Log errors to expect of each series at each slot of a day: m + s x z(level), widened with the days ahead.
 
-    location, scale: (series, slots). centre: z(1/2), (series,). above: z(level) - z(1/2), widened for the sample, (series, levels).
+    location, scale: (series, slots). centre: of the scores, (series,). above: by how much each level lies above it, (series, levels).
     days: (series,).
     """
 
@@ -71,7 +78,7 @@ class Spread:
 
     def quantiles(self, slots: NDArray[np.int64], ahead: NDArray[np.int64]) -> Floats:
         """At slots of the day that lie so many days ahead, shape (series, levels, slots)."""
-        wider = np.sqrt(1 + _AHEAD_SHARE * ahead / self.days[:, None])[:, None]
+        wider = np.sqrt(1 + _AHEAD_SHARE * (ahead - 0.5) / self.days[:, None])[:, None]
         scores = self.centre[:, None, None] + self.above[..., None] * wider
         found: Floats = self.location[:, None, slots] + self.scale[:, None, slots] * scores
         return found
@@ -87,18 +94,19 @@ def spread(errors: Floats, weights: Floats, levels: Floats, prior_sigma: Floats,
     errors = _thinned(errors)
     known = ~np.isnan(errors)
     weighed = known * weights[..., None]
-    of_days = weighed.max(axis=2)
-    days = np.maximum(effective(of_days), 1.0)
     errors = np.where(known, errors, 0.0)
-    location, size = _local(errors, weighed, days)
-    share = days * (of_days.sum(axis=1) > 0)
-    scale = np.exp((share[:, None] * np.log(size) + SIGMA_DAYS * np.log(prior_sigma * _MEAN_SIZE)[:, None]) / (share + SIGMA_DAYS)[:, None])
-    scores = (errors - location[:, None]) / size[:, None]
-    centre, above = _scores(scores, weighed, levels + steps)
-    tails = 1 + _STUDENT_SHARE * _together(scores, weighed)[:, None] * (student_ratio(levels, days - 1) - 1)
+    days = informative(weighed.max(axis=2))
+    trust = days / (days + _TRUST_DAYS)
+    effects = (weighed * errors).sum(axis=2) / np.maximum(weighed.sum(axis=2), _TINY)
+    location, scale = _local(errors - effects[..., None], errors, weighed, days)
+    centre, above = _scores((errors - location[:, None]) / scale[:, None], weighed, levels + steps)
+    between = _size(effects, weighed.max(axis=2))
+    within = _size((errors - effects[..., None] - location[:, None]).reshape(len(errors), -1), weighed.reshape(len(errors), -1))
+    sigma = np.hypot(_shrunk(between, np.sqrt(_TOGETHER) * prior_sigma, days), _shrunk(within, np.sqrt(1 - _TOGETHER) * prior_sigma, days))
+    above = trust[:, None] * above + ((1 - trust) * sigma)[:, None] * normal(levels)
     wide = slots // errors.shape[2]
     location, scale = np.repeat(location, wide, axis=1), np.repeat(scale, wide, axis=1)
-    return Spread(location=location, scale=scale, centre=centre, above=above * tails, days=days)
+    return Spread(location=location, scale=scale, centre=trust * centre, above=above, days=np.maximum(days, 1.0))
 
 
 def adapted(steps: Floats, covered: Floats, levels: Floats) -> Floats:
@@ -127,6 +135,12 @@ def effective(weights: Floats) -> Floats:
     return found
 
 
+def informative(weights: Floats) -> Floats:
+    """The same as a number of days that say all that a day can, whose weight is 1: ten days of weight 0.1 are one of them."""
+    found: Floats = effective(weights) * weights.max(axis=-1)
+    return found
+
+
 def normal(levels: Floats) -> Floats:
     """The quantiles of the normal distribution."""
     return np.array([NormalDist().inv_cdf(level) for level in levels])
@@ -145,36 +159,36 @@ def student_ratio(levels: Floats, freedom: Floats) -> Floats:
     return np.asarray(1 + first / n + second / n**2 + third / n**3)
 
 
-def _local(errors: Floats, weights: Floats, days: Floats) -> tuple[Floats, Floats]:
-    """Location and mean size of the errors around each slot, (series, slots) each, shrunk to those of the sample at large.
+def _local(apart: Floats, errors: Floats, weights: Floats, days: Floats) -> tuple[Floats, Floats]:
+    """What the errors around each slot have beyond their day's, and their mean size there over that of the whole day, (series, slots) each.
 
-    A neighbourhood as well known as the best one counts `days` days against 3 days of the sample at large, a less known one less.
+    apart: the errors without their days' effects. Both are shrunk to those of the day at large: a neighbourhood as well known as the
+    best one counts `days` days against 3 days of it, a less known one less.
     """
     half = errors.shape[2] // _NEIGHBOURS_A_DAY
     of_slots = weights.sum(axis=1)
     weight = _around(of_slots, half)
     share = weight / np.maximum(weight.max(axis=1, keepdims=True), _TINY) * days[:, None]
     some = np.maximum(weight, _TINY)
-    centre = _centre(errors, weights)[:, None]
-    own = _around((weights * errors).sum(axis=1), half) / some
-    location = (share * own + _LOCAL_PRIOR_DAYS * centre) / (share + _LOCAL_PRIOR_DAYS)
+    location = share / (share + _LOCAL_PRIOR_DAYS) * _around((weights * apart).sum(axis=1), half) / some
     sizes = (weights * np.abs(errors - location[:, None])).sum(axis=1)
     own_size = np.maximum(_around(sizes, half), 0.0) / some
-    all_size = sizes.sum(axis=1, keepdims=True) / np.maximum(of_slots.sum(axis=1, keepdims=True), _TINY)
-    size = (share * own_size + _LOCAL_PRIOR_DAYS * all_size) / (share + _LOCAL_PRIOR_DAYS)
-    return location, np.maximum(size, _TINY)
+    all_size = np.maximum(sizes.sum(axis=1, keepdims=True) / np.maximum(of_slots.sum(axis=1, keepdims=True), _TINY), _TINY)
+    size = (share * own_size / all_size + _LOCAL_PRIOR_DAYS) / (share + _LOCAL_PRIOR_DAYS)
+    mean = (of_slots * size).sum(axis=1, keepdims=True) / np.maximum(of_slots.sum(axis=1, keepdims=True), _TINY)
+    return location, np.where(mean > 0, size / np.maximum(mean, _TINY), 1.0)
 
 
-def _centre(errors: Floats, weights: Floats) -> Floats:
-    """The weighted median of each series' errors, (series,)."""
-    values, heavy = errors.reshape(len(errors), -1), weights.reshape(len(errors), -1)
-    order = np.argsort(values, axis=1)
-    below = np.cumsum(np.take_along_axis(heavy, order, axis=1), axis=1)
-    at = (below < below[:, -1:] / 2).sum(axis=1)
-    found: Floats = np.take_along_axis(values, np.take_along_axis(order, np.minimum(at, values.shape[1] - 1)[:, None], axis=1), axis=1)[
-        :, 0
-    ]
+def _size(values: Floats, weights: Floats) -> Floats:
+    """The size of weighted values as a Gaussian's sigma, (series,); tiny where nothing is known."""
+    mean = (weights * np.abs(values)).sum(axis=1) / np.maximum(weights.sum(axis=1), _TINY)
+    found: Floats = np.maximum(mean / _MEAN_SIZE, _TINY)
     return found
+
+
+def _shrunk(size: Floats, prior: Floats, days: Floats) -> Floats:
+    """The geometric mean of a size that was seen on so many days and of the prior's."""
+    return np.asarray(np.exp((days * np.log(size) + SIGMA_DAYS * np.log(np.maximum(prior, _TINY))) / (days + SIGMA_DAYS)))
 
 
 def _thinned(errors: Floats) -> Floats:
@@ -203,17 +217,6 @@ def _scores(scores: Floats, weights: Floats, levels: Floats) -> tuple[Floats, Fl
     for row in np.flatnonzero(count == 0):
         quantiles[row] = np.concatenate(([0.0], normal(np.clip(levels[row], _TINY, 1 - _TINY)) / _MEAN_SIZE))
     return quantiles[:, 0], quantiles[:, 1:] - quantiles[:, :1]
-
-
-def _together(scores: Floats, weights: Floats) -> Floats:
-    """The share of the scores' variance that whole days have in common, between 0 and 1, (series,)."""
-    by_day = weights.sum(axis=2)
-    heavy = np.maximum(by_day.sum(axis=1), _TINY)
-    means = (weights * scores).sum(axis=2) / np.maximum(by_day, _TINY)
-    mean = (by_day * means).sum(axis=1) / heavy
-    between = (by_day * (means - mean[:, None]) ** 2).sum(axis=1)
-    total = (weights * (scores - mean[:, None, None]) ** 2).sum(axis=(1, 2))
-    return np.where(total > 0, np.minimum(1.0, between / np.maximum(total, _TINY)), 0.0)
 
 
 def _around(values: Floats, half: int) -> Floats:

@@ -114,7 +114,7 @@ def _lifted(basis: Basis, median: Floats, errors: Floats) -> Floats:
     kinds = circle.weekends(-np.arange(int(days[-1]) + 1))
     lifted = np.empty((len(median), circle.levels.size, median.shape[1]))
     for kind in np.unique(kinds):
-        found = circle.spread(errors, circle.day_weights(0, weekend=bool(kind)), basis.kept.steps)
+        found = circle.spread(errors, 0, basis.kept.steps, weekend=bool(kind))
         here = kinds[days] == kind
         lifted[:, :, here] = median[:, None, here] + found.quantiles(slots[here] % per_day, 1 + days[here])
     return _loads(lifted, basis)
@@ -155,8 +155,9 @@ def _peaks(basis: Basis, part: Segment, values: Floats) -> Floats:
     before = np.concatenate((came[:, 1:], np.full((len(came), 1), np.nan)), axis=1)
     known_days = circle.known_days[:, None] - np.arange(DAYS)
     errors = came - blended(np.log(kept.median[:, :, slots].max(axis=2) + offset), before, known_days)
-    weights = circle.day_weights(0, weekend=bool(circle.weekends(np.array([-ahead]))[0]))
-    learned = peak_spread(errors, weights, circle.levels, circle.prior_sigma(errors[..., None], weights), ahead + 1)
+    weekend = bool(circle.weekends(np.array([-ahead]))[0])
+    sigma = circle.prior_sigma(errors[..., None], 0, weekend=weekend)
+    learned = peak_spread(errors, circle.day_weights(0, weekend=weekend), circle.levels, sigma, ahead + 1)
     newest = came[:, 1] if ahead == 0 else np.full(len(came), np.nan)
     expected = blended(basis.median[:, part.first : part.last].max(axis=1), newest, circle.known_days)
     peaks = _loads((expected[:, None] + learned)[..., None], basis)[..., 0]

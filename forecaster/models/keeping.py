@@ -24,6 +24,7 @@ _CALIBRATED_DAYS = 5  # the oldest of these have none before them to calibrate o
 _CEILING_RATIO = 3.0  # a launch that multiplied the load by 50 is no reason to provide for the next one
 _POOLED_FROM, _POOLED_DAYS = 5, 7.0  # so many series with a week of errors let young ones borrow the size of theirs
 _FIRST_DAY_RATIO = 2.0  # on the first day of a series that lives on borrowed days, who lends may still turn out to be wrong
+_UNSEEN_RATIO = 1.4  # before the first weekend, or the first workday, nobody knows what it does
 _NEW_KIND = 0.1  # weight of the errors of the first weekend for a later one, and the other way round
 _THURSDAY, _SATURDAY, _WEEK = 3, 5, 7
 
@@ -71,11 +72,16 @@ class Circle:
         return weights_ * np.where(self._is_new(rows) == self._is_new(np.array([max(first - 1, 0)]), weekend=weekend), 1.0, _NEW_KIND)
 
     def _is_new(self, rows: NDArray[np.int64], *, weekend: bool | None = None) -> NDArray[np.bool_]:
-        """Whether a series had never seen a day of the kind of each row, or of that kind, when it came, (series, rows)."""
+        """Whether a series had never seen a day of the kind of each row, or of that kind, when it came, (series, rows).
+
+        Nor what the first day of a kind after the other one does: the Monday after the first weekend is new though Friday was seen.
+        """
         ages = np.arange(1, _WEEK + 1)
-        same = self.weekends(rows[:, None] + ages) == (self.weekends(rows) if weekend is None else np.array([weekend]))[:, None]
-        first_same = np.where(same.any(axis=1), same.argmax(axis=1) + 1, _WEEK)
-        found: NDArray[np.bool_] = self.known_days[:, None] - rows < first_same
+        kinds = self.weekends(rows) if weekend is None else np.full(rows.shape, weekend)
+        same = self.weekends(rows[:, None] + ages) == kinds[:, None]
+        seen = np.where(same.any(axis=1), same.argmax(axis=1) + 1, _WEEK)
+        needed = np.where(same[:, 0] | (weekend is not None), seen, _WEEK + 1)
+        found: NDArray[np.bool_] = self.known_days[:, None] - rows < needed
         return found
 
     def weekends(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -84,12 +90,20 @@ class Circle:
         found: NDArray[np.bool_] = (today - rows + _THURSDAY) % _WEEK >= _SATURDAY
         return found
 
-    def spread(self, errors: Floats, weights_: Floats, steps: Floats) -> Spread:
-        """What errors of any kind say of days to come."""
-        return spread(errors, weights_, self.levels, self.prior_sigma(errors, weights_), steps)
+    def spread(self, errors: Floats, first: int, steps: Floats, *, weekend: bool) -> Spread:
+        """What errors (series, rows from `first` on, slots) say of days of that kind to come."""
+        sigma = self.prior_sigma(errors, first, weekend=weekend)
+        return spread(errors, self.day_weights(first, weekend=weekend), self.levels, sigma, steps)
 
-    def prior_sigma(self, errors: Floats, weights_: Floats) -> Floats:
-        """The size of errors where a series knows none yet: that of the chunk's older series where there are enough of them."""
+    def prior_sigma(self, errors: Floats, first: int, *, weekend: bool) -> Floats:
+        """The size of errors where a series knows none yet, (series,): that of the chunk's older ones where there are enough of them.
+
+        Wider for a kind of day that a series has never seen.
+        """
+        unseen = self._is_new(np.array([max(first - 1, 0)]), weekend=weekend)[:, 0]
+        return self._usual_sigma(errors, self.day_weights(first, weekend=weekend)) * np.where(unseen, _UNSEEN_RATIO, 1.0)
+
+    def _usual_sigma(self, errors: Floats, weights_: Floats) -> Floats:
         if (self.history_days >= _POOLED_DAYS).all():
             return np.full(len(errors), SIGMA)
         known = sigmas(errors, weights_)
@@ -151,7 +165,7 @@ def _draw(kept: Kept, circle: Circle, rows: NDArray[np.intp], day: int, at_hand:
     offset = part.offset[:, None]
     errors = np.log((part.actual[:, older:] + offset[..., None]) / (kept.median[rows, older:] + offset[..., None]))
     weekend = bool(part.weekends(np.array([day]))[0])
-    found = part.spread(errors, part.day_weights(older, weekend=weekend), kept.steps[rows])
+    found = part.spread(errors, older, kept.steps[rows], weekend=weekend)
     slots = np.arange(then.clock.per_day)
     quantiles = median[:, None] + found.quantiles(slots, np.ones(slots.size, dtype=np.int64))
     said = shares.sum(axis=1) > 0

@@ -7,10 +7,10 @@ which knows nothing of tomorrow and everything of what noise does to a maximum.
 
 import numpy as np
 
-from forecaster.models.calibration import SIGMA_DAYS, effective, normal, student_ratio
+from forecaster.models.calibration import SIGMA_DAYS, informative, normal, student_ratio
 from forecaster.series import Floats
 
-_PRIOR_DAYS = 0.5  # days without any error that are mixed into the location
+_PRIOR_DAYS = 1.5  # days without any error that are mixed into the location
 _EMPIRICAL_DAYS = 10.0  # days after which the peaks' own distribution counts as much as Student's
 _BLEND_DAYS = 2.0  # days of history at which yesterday's peak counts as much as the path's
 _MEASURED_RATIO = 0.8  # of a day or a window must be measured before its maximum is believed
@@ -40,7 +40,7 @@ def peak_spread(errors: Floats, weights: Floats, levels: Floats, prior_sigma: Fl
     """
     known = ~np.isnan(errors)
     weighed = weights * known
-    days = np.maximum(effective(weighed), _TINY)
+    days = np.maximum(informative(weighed), _TINY)
     some = np.asarray(known.any(axis=1))
     largest = np.where(known, errors, -np.inf).max(axis=1, keepdims=True)
     errors = np.where(known, errors, np.where(some[:, None], largest, 0.0))  # beyond the known ones lies the largest of them

@@ -6,7 +6,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from forecaster.models.calibration import SIGMA, adapted, day_weights, effective, normal, recency, sigmas, spread, student_ratio
+from forecaster.models.calibration import (
+    SIGMA,
+    adapted,
+    day_weights,
+    effective,
+    informative,
+    normal,
+    recency,
+    sigmas,
+    spread,
+    student_ratio,
+)
 from forecaster.series import Floats
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99])
@@ -85,8 +96,8 @@ def test_an_hour_that_is_always_higher_is_raised() -> None:
 
 
 def test_fewer_days_say_less() -> None:
-    widths = [np.ptp(quantiles(errors_of(50, days, 24, 6))[:, [P05, P95]], axis=1).mean() for days in (1, 4, DAYS)]
-    assert widths[0] > widths[1] > widths[2]
+    few, many = (np.ptp(quantiles(errors_of(200, days, 24, 6))[:, [P05, P95]], axis=1).mean() for days in (1, DAYS))
+    assert few > 1.02 * many
 
 
 def test_where_nothing_is_known_the_prior_speaks_as_a_gaussian() -> None:
@@ -110,6 +121,22 @@ def test_with_few_steps_a_day_high_levels_go_to_the_largest_error_seen() -> None
     assert quantiles(sample, weights=np.ones((1, 19)))[0, P95, 0] > 0.9
 
 
+def test_what_one_day_had_in_common_is_spread_and_hardly_a_habit() -> None:
+    """Members have followed that day already: to move the next one by it again would count it twice."""
+    for moved in (-0.4, 0.4):
+        found = quantiles(errors_of(20, 1, 24, 15, 0.05) + moved)[:, [P05, P50, P95]].mean(axis=(0, 2))
+        assert 0 < found[1] / moved < 0.3
+        assert np.ptp(found) > 0.8
+
+
+def test_what_days_of_another_kind_say_leaves_the_prior_standing() -> None:
+    """A day of weight a tenth is a tenth of a day, not a whole one for want of a better."""
+    sample = errors_of(20, 3, 24, 16, 0.02)
+    full, slight = (quantiles(sample, weights=np.full((20, 3), weight))[:, P95].mean() for weight in (1.0, 0.03))
+    assert full < 0.15
+    assert slight > 0.25
+
+
 def test_further_days_ahead_are_wider_and_no_higher() -> None:
     sample = errors_of(20, 14, 24, 8)
     near, far = (quantiles(sample, ahead=ahead) for ahead in (1, 3))
@@ -118,10 +145,10 @@ def test_further_days_ahead_are_wider_and_no_higher() -> None:
 
 
 def test_errors_that_are_not_known_are_not_errors_of_zero() -> None:
-    """Two days on which all lay a tenth below: no level of the next day lies far above that."""
+    """Two days on which all lay a tenth below: by the share that two days are trusted, and no level of the next day near zero."""
     sample = np.full((1, DAYS, 24), np.nan)
     sample[:, :2] = -0.1
-    assert quantiles(sample, prior=1e-6)[0].max() < -0.09
+    assert quantiles(sample, prior=1e-6)[0].max() < -0.01
     holed = errors_of(100, DAYS + 1, 24, 9)
     holed[:, 1:][np.random.default_rng(9).random((100, DAYS, 24)) < 0.6] = np.nan
     np.testing.assert_allclose(shares_below(holed), LEVELS, atol=0.02)
@@ -159,6 +186,10 @@ def test_what_was_said_on_little_history_says_less() -> None:
 
 def test_the_newest_day_of_any_age_counts_fully() -> None:
     assert day_weights(np.array([[1.0, 0.0]]), np.ones(2, dtype=bool))[0, 0] == 1
+
+
+def test_days_that_say_a_tenth_are_tenths_of_days() -> None:
+    np.testing.assert_allclose(informative(np.array([[1.0, 1, 0, 0], [0.1, 0.1, 0.1, 0.1], [0, 0, 0, 0]])), [2, 0.4, 0])
 
 
 def test_the_number_of_equal_days_is_that_of_kish() -> None:
