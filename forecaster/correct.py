@@ -2,7 +2,9 @@
 
 | live load                                         | the floor becomes                                                        |
 |---------------------------------------------------|--------------------------------------------------------------------------|
-| above the median forecast                         | at least the median ahead x what the workload's gains leave of the ratio  |
+| known, and its deviations were learned            | the level's quantile of the largest load ahead, given the last minutes;    |
+|                                                   | at least a low quantile of the forecast of the day (`forecaster.nowcast`)   |
+| above the median forecast, and nothing was learned | at least the median ahead x what the workload's gains leave of the ratio |
 | above `break_glass_ratio` x the median             | at least the median ahead x all of the ratio: the plan is taken for wrong |
 | more than the plan carries right now              | at least what the last minutes need, and the backlog within `drain_s`     |
 | below `decay_ratio` x the median for `decay_after_s` | fades to the largest need of that span, all of it after as long again    |
@@ -16,12 +18,14 @@ from functools import partial
 
 import numpy as np
 
+from forecaster.ahead import ahead, ahead_reasons, asked_ahead, may_lower, seen_at
 from forecaster.backlog import Backlog
 from forecaster.decision import Observation
 from forecaster.demand import Demand, carry_of
 from forecaster.deviation import Deviation
 from forecaster.expected import as_it_was, expected_as_of_now, median_at, median_of
 from forecaster.gains import LONG_S, SHORT_S, Gains, fading
+from forecaster.nowcast import Seen
 from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal
@@ -43,7 +47,9 @@ class SignalLook:
     """One load signal now: replicas needed by the last minutes, live over median forecast, and how far a lull has gone.
 
     need: fractional replicas. ratio, long_ratio: over the last 15 and 120 minutes, None where no forecast covers them. lull_ratio: 0 no
-    lull .. 1 the floor may have decayed fully. lull_need: fractional replicas that the largest load of the lull needs.
+    lull .. 1 the floor may have decayed fully. lull_need: fractional replicas that the largest load of the lull needs. seen: what a nowcast
+    wants to know, None where none was learned or too little was measured. fine: whether its buckets are short enough to be the last
+    minutes, and not the last hour.
     """
 
     signal: Signal
@@ -52,6 +58,8 @@ class SignalLook:
     lull_ratio: float
     lull_need: float
     long_ratio: float | None = None
+    seen: Seen | None = None
+    fine: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,17 +136,23 @@ def correct(plan: Plan | None, seen: Look, policy: Policy) -> Correction:
     """The floor that plan and live load ask for together, before hold, limits and bounds; the table above says how."""
     planned = plan.floor_at(seen.at) if plan is not None else None
     if plan is None or planned is None:
-        floor, need, reasons = _raised(0, 0.0, _needs_now(seen))
+        floor, need, reasons = _raised(0, 0.0, _needs_now(seen, learned=False))
         return Correction(floor=floor, planned=None, look=seen, reasons=reasons, need=need)
     floor, need = planned.replicas, _planned_need(plan, planned, seen.at)
     reasons = (Reason(code=Code.PLAN_FOLLOWED, detail=planned.reason.detail, after=floor),)
     reasons += tuple(reason for reason in plan.reasons if reason.code in _TOLD_AGAIN)
+    told = ahead(plan.demand, ((s.signal, s.seen) for s in seen.signals), seen.at) if plan.demand is not None and seen.known else ()
+    if plan.demand is not None and told and (whole_replicas(asked := asked_ahead(told)) > floor or may_lower(planned, policy)):
+        reasons += ahead_reasons(plan.demand, told, floor)
+        floor, need = whole_replicas(asked), asked
     decayed = _decayed(floor, seen)
     if decayed is not None and whole_replicas(decayed) < floor:
         detail = f"load has stayed below {policy.blend.decay_ratio:.0%} of the forecast for hours"
         reasons += (Reason(code=Code.FLOOR_DECAYED, detail=detail, before=floor, after=whole_replicas(decayed)),)
         floor, need = whole_replicas(decayed), decayed
-    floor, need, more = _raised(floor, need, (*_carried_forward(plan.demand, seen, policy.blend), *_needs_now(seen)))
+    floor, need, more = _raised(
+        floor, need, (*_carried_forward(plan.demand, seen, policy.blend, learned=bool(told)), *_needs_now(seen, learned=bool(told)))
+    )
     return Correction(floor=floor, planned=planned, look=seen, reasons=reasons + more, need=need)
 
 
@@ -185,6 +199,7 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
     )
     fall = _fall(demands[-1:], live.signal, float(in_force[measured[-1]]) + quiet, quiet, now)
     lull_ratio, lull_load = _lull(load, as_it_was(medians, len(live)), live.step_s, quiet, policy.blend)
+    nowcast = demands[-1].nowcast_of(live.signal) if demands else None
     return SignalLook(
         signal=live.signal,
         need=float(recent.mean()) * fall / carry,
@@ -192,6 +207,8 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
         lull_ratio=lull_ratio,
         lull_need=lull_load / carry,
         long_ratio=long_ratio,
+        seen=seen_at(nowcast, load, expected, ends, live.step_s, now) if nowcast is not None else None,
+        fine=live.step_s <= FRESH_S,
     )
 
 
@@ -253,8 +270,8 @@ def _decayed(floor: int, seen: Look) -> float | None:
     return floor - progress * max(0.0, floor - lull)
 
 
-def _carried_forward(demand: Demand | None, seen: Look, blend: Blend) -> Iterator[_Ask]:
-    """What the median ahead asks for when live load's deviation is carried into it."""
+def _carried_forward(demand: Demand | None, seen: Look, blend: Blend, *, learned: bool) -> Iterator[_Ask]:
+    """What the median ahead asks for when live load's deviation is carried into it; once a nowcast was learned, when the glass breaks."""
     i = demand.index(seen.at) if demand is not None else None
     if demand is None or i is None:
         return
@@ -265,11 +282,13 @@ def _carried_forward(demand: Demand | None, seen: Look, blend: Blend) -> Iterato
         gains = demand.gains_of(signal.signal) or fading(blend.fade_half_life_s)
         long = signal.ratio if signal.long_ratio is None else signal.long_ratio
         deviation = Deviation(short=signal.ratio, long=long, broken=signal.ratio > blend.break_glass_ratio)
+        if learned and not (deviation.broken and signal.fine):
+            continue
         quiet = _QUIET_RATIO * demand.carry[s]
-        ahead = demand.expected[s, i : i + max(1, demand.window_s // demand.step_s)] + quiet
-        lift = deviation.lift(ahead, gains, demand.step_s)
+        path = demand.expected[s, i : i + max(1, demand.window_s // demand.step_s)] + quiet
+        lift = deviation.lift(path, gains, demand.step_s)
         if lift > 1:
-            top = max(float(demand.expected_max[s, i]) + quiet, float(ahead.max()))
+            top = max(float(demand.expected_max[s, i]) + quiet, float(path.max()))
             yield _Ask(
                 need=(top * lift - quiet) / demand.carry[s],
                 code=Code.BREAK_GLASS if deviation.broken else Code.LIVE_ABOVE_PLAN,
@@ -281,9 +300,11 @@ def _told(deviation: Deviation, signal: Signal, gains: Gains, lead_s: float, _as
     return deviation.told(signal, gains, lead_s)
 
 
-def _needs_now(seen: Look) -> Iterator[_Ask]:
-    """What the last minutes and the backlog ask for."""
+def _needs_now(seen: Look, *, learned: bool) -> Iterator[_Ask]:
+    """What the last minutes and the backlog ask for. What a nowcast makes of the last hour is more than that hour."""
     for signal in seen.signals:
+        if learned and not signal.fine:
+            continue
         words = f"live {signal.signal} of the last {RECENT_S // MINUTE_S} min needs {{}}"
         yield _Ask(need=signal.need, code=Code.LIVE_ABOVE_PLAN, detail=words.format)
     if seen.queue_need > 0:

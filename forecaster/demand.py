@@ -9,9 +9,13 @@ from forecaster.capacity import Capacity
 from forecaster.forecast import Forecast
 from forecaster.gains import Gains
 from forecaster.leadtime import LeadTime
+from forecaster.nowcast import Nowcast
 from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats, reduce_frozen
 from forecaster.units import check_level, check_positive, epoch_s
 from forecaster.workload import Policy, Pool
+
+LEAST_RATIO = 0.25
+"""Of the level: P24 beside P95. Below that quantile of the forecast a quiet quarter of an hour is no reason to go (decision 13)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -33,6 +37,8 @@ class Demand:
     and growth. carry[s]: what one replica takes of signal s, after efficiency and headroom. peaks: one a local day. window_s: how
     far ahead `load` looks: the longest lead time of the workload and one step. gains: how much of a deviation of live load lasts, one
     entry a signal, None = not learned; empty = of none. lead_time: where `lead_time_s` comes from, None = it was not kept.
+    nowcasts: what live load says of the lead window, as `gains`. least[s, i]: the quantile at LEAST_RATIO x level of the largest over the
+    lead window, below which live load alone lowers no floor; None = it was not kept.
     """
 
     start: datetime
@@ -49,6 +55,8 @@ class Demand:
     model: str
     gains: tuple[Gains | None, ...] = ()
     lead_time: LeadTime | None = None
+    nowcasts: tuple[Nowcast | None, ...] = ()
+    least: Floats | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_grid(self.start, self.step_s)
@@ -56,11 +64,14 @@ class Demand:
         for name in ("load", "expected", "expected_max"):
             object.__setattr__(self, name, frozen_floats(getattr(self, name), ndim=2, name=f"demand.{name}"))
         shape = (len(self.signals), self.load.shape[1])
-        if not self.signals or any(getattr(self, name).shape != shape for name in ("load", "expected", "expected_max")):
-            msg = f"demand needs one row a signal in load, expected and expected_max, of one length, for {self.signals}"
+        if self.least is not None:
+            object.__setattr__(self, "least", frozen_floats(self.least, ndim=2, name="demand.least"))
+        kept = (self.load, self.expected, self.expected_max, *(() if self.least is None else (self.least,)))
+        if not self.signals or any(of.shape != shape for of in kept):
+            msg = f"demand needs one row a signal in load, expected, expected_max and least, of one length, for {self.signals}"
             raise ValueError(msg)
-        if len(self.carry) != len(self.signals) or len(self.gains) not in {0, len(self.signals)}:
-            msg = "demand needs one carry a signal, and gains for each signal or for none"
+        if len(self.carry) != len(self.signals) or any(len(of) not in {0, len(self.signals)} for of in (self.gains, self.nowcasts)):
+            msg = "demand needs one carry a signal, and gains and nowcasts for each signal or for none"
             raise ValueError(msg)
         for signal, carry in zip(self.signals, self.carry, strict=True):
             check_positive(f"demand.carry of {signal}", carry, signal.unit)
@@ -85,9 +96,14 @@ class Demand:
         """How much of a deviation of a signal of this demand lasts, None = not learned."""
         return self.gains[self.signals.index(signal)] if self.gains else None
 
+    def nowcast_of(self, signal: Signal) -> Nowcast | None:
+        """What live load of a signal says of the lead window, None = not learned, or no signal of this demand."""
+        return self.nowcasts[self.signals.index(signal)] if self.nowcasts and signal in self.signals else None
+
     def need_at(self, i: int) -> float:
         """Replicas, fractional, that the neediest signal asks for at step i."""
-        return max(load / carry for load, carry in zip(self.load[:, i].tolist(), self.carry, strict=True))
+        needs: list[float] = [load / carry for load, carry in zip(self.load[:, i].tolist(), self.carry, strict=True)]
+        return max(needs)
 
     @property
     def needs(self) -> Floats:
@@ -125,6 +141,8 @@ def demand(forecasts: tuple[Forecast, ...], pool: Pool, policy: Policy) -> Deman
         window_s=first.window_s,
         model=first.model,
         gains=tuple(f.gains for f in usable),
+        nowcasts=tuple(f.nowcast.times(scale) if f.nowcast is not None else None for f in usable),
+        least=np.stack([f.window_max_at(max(f.levels[0], LEAST_RATIO * policy.level)) for f in usable]) * scale,
         lead_time=pool.lead_time,
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from forecaster.calendar import Calendar
 from forecaster.gains import Gains
+from forecaster.nowcast import Nowcast
 from forecaster.reasons import Reason
 from forecaster.series import Floats, Signal, Window, check_grid, frozen_floats, reduce_frozen
 from forecaster.units import check_instant, check_level, check_named, check_positive, epoch_s
@@ -139,7 +140,7 @@ class Forecast:
     0 and not decreasing in the level. `coverage[level]`: share of recent actuals below that level's value, None = not known
     yet. `trained_on` is the span of history used; `notes` say how the model was degraded, if it was. `members`: what it was made
     of. `record`: how earlier ones did, None = none was scored yet. `gains`: how much of a deviation of live load from the median lasts,
-    None = not learned.
+    `nowcast`: what live load says of the largest minute of the lead window; both None = not learned.
     """
 
     signal: Signal
@@ -158,6 +159,7 @@ class Forecast:
     members: tuple[MemberScore, ...] = ()
     record: TrackRecord | None = None
     gains: Gains | None = None
+    nowcast: Nowcast | None = None
 
     def __post_init__(self) -> None:
         check_instant("issued_at", self.issued_at)

@@ -30,6 +30,7 @@ class Code(StrEnum):
     # correct
     PLAN_FOLLOWED = "plan-followed"
     LIVE_ABOVE_PLAN = "live-above-plan"
+    LIVE_BELOW_PLAN = "live-below-plan"
     BREAK_GLASS = "break-glass"
     QUEUE_DRAIN = "queue-drain"
     PENDING_COUNTED = "pending-counted"

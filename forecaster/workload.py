@@ -35,7 +35,8 @@ class Blend:
     break_glass_ratio: live load above this many times the median forecast takes the plan for wrong and follows the load.
     drain_s: a backlog is to be served within this time.
     decay_after_s: a floor starts to decay when the load has stayed below `decay_ratio` of the median forecast this long, and
-    has decayed to the load's own need after as long again.
+    has decayed to the load's own need after as long again. live_may_lower: whether floors go below the plan's when the last minutes
+    make its quantile unlikely, down to a low one of the forecast; otherwise they do so in a lull only.
     """
 
     fade_half_life_s: float = 1 * HOUR_S
@@ -43,6 +44,7 @@ class Blend:
     drain_s: float = 5 * MINUTE_S
     decay_after_s: float = 2 * HOUR_S
     decay_ratio: float = 0.5
+    live_may_lower: bool = True
 
     def __post_init__(self) -> None:
         check_positive("blend.fade_half_life_s", self.fade_half_life_s, "seconds")

@@ -22,8 +22,8 @@ Json: TypeAlias = dict[str, "Json"] | list["Json"] | str | float | int | None
 _QUANTILES = tuple(f"q{level:g}" for level in LEVELS)
 _WORST_DAYS = 5
 
-CONTRACT_POLICY = Policy(minimum=1, hold_s=0)
-"""What a backtest without a configuration runs under: floors from 1 up, no ceiling, no step limits, nothing held."""
+CONTRACT_POLICY = Policy(minimum=1)
+"""What a backtest without a configuration runs under: the defaults, floors from 1 up, no ceiling, no step limits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ def _peak_rows(found: Backtest) -> Iterator[Sequence[str]]:
 
 def _floor_rows(found: Backtest) -> Iterator[Sequence[str]]:
     """One row a step: the end of the last one is the end of the trace."""
-    start_s, step_s = int(found.first_origin.timestamp()), found.forecasts[0].step_s
+    start_s, step_s = int(found.first_origin.timestamp()), found.floor_step_s
     for i, floor in enumerate(found.floors.tolist()):
         yield iso(from_epoch_s(start_s + i * step_s)), str(floor)
 

@@ -17,17 +17,20 @@ from forecaster.leadtime import LeadTime
 from forecaster.plan import Plan, plan
 from forecaster.series import Series
 from forecaster.simulate.fleet import Ints
+from forecaster.units import MINUTE_S
 from forecaster.workload import Mode, Policy, Pool, Workload
 
 _NAME = "replay"
 _ANY_LEVEL = 0.5  # live load is compared with medians only
+MOST_STEP_S = 5 * MINUTE_S
+"""Floors are decided at least this often, however long the buckets of the forecast are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Day:
     """One forecast and what live load said at each of its steps: all that its floors rest on but the level.
 
-    looks: one a step, shape of the forecast, shorter where the trace ends.
+    looks: one a step of the floors, fewer where the trace ends.
     """
 
     forecast: Forecast
@@ -117,9 +120,15 @@ def line_of(policy: Policy, replica_rpm: float, lead_time_s: float) -> Line:
     return Line(policy=replace(policy, mode=Mode.AUTO), pool=pool)
 
 
+def floor_step_s(forecast_step_s: int) -> int:
+    """How often floors are decided: at every forecast step, or the least number of times within one that is often enough."""
+    return forecast_step_s // -(-forecast_step_s // MOST_STEP_S)
+
+
 def _steps(forecast: Forecast, end: datetime) -> tuple[datetime, ...]:
-    """The starts of the forecast's steps before the trace ends."""
-    starts = (forecast.start + timedelta(seconds=i * forecast.step_s) for i in range(len(forecast)))
+    """When floors are decided, before the trace ends."""
+    step_s = floor_step_s(forecast.step_s)
+    starts = (forecast.start + timedelta(seconds=i * step_s) for i in range(len(forecast) * forecast.step_s // step_s))
     return tuple(start for start in starts if start < end)
 
 

@@ -1,20 +1,22 @@
 """Which level and which autoscaler target to recommend: chosen together, by replay on the days before."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 import numpy as np
 
 from forecaster.backtest.settings import Settings
+from forecaster.simulate.autoscaler import HpaBehavior
 from forecaster.simulate.baselines import hpa
-from forecaster.simulate.choice import cheapest_in_time
+from forecaster.simulate.choice import least_at_prices
 from forecaster.simulate.fleet import Ints, Outcome, Policies
 from forecaster.simulate.replay import replay
 from forecaster.simulate.trial import Trial
 from forecaster.units import DAY_S, MINUTE_S
 
 _DAY_MIN = DAY_S // MINUTE_S
+_DOUBT_DAYS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,12 +29,16 @@ class OperatingPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Candidates:
-    """The floors of each candidate level from `start` (a UTC midnight) on, one a step, shape (levels, steps)."""
+    """The floors of each candidate level from `start` (a UTC midnight) on, one a step, shape (levels, steps).
+
+    behavior: that of the autoscaler above them, None = the contract's.
+    """
 
     start: datetime
     step_s: int
     levels: tuple[float, ...]
     floors: Ints = field(repr=False)
+    behavior: HpaBehavior | None = None
 
     def under(self, targets: tuple[float, ...], trial: Trial) -> Policies:
         """Every level under every target, level by level, on a trial that begins at `start`."""
@@ -40,12 +46,13 @@ class Candidates:
             targets=np.tile(targets, len(self.levels)),
             floors=np.repeat(self.floors, len(targets), axis=0).astype(np.float64),
             column=trial.steps(self.step_s),
+            behavior=self.behavior,
         )
 
 
 def choose_pair(trial: Trial, candidates: Candidates, targets: tuple[float, ...]) -> OperatingPoint:
-    """The pair with the least replica-hours among those in time on a trial that begins where the candidates do."""
-    best = trial.best(candidates.under(targets, trial))
+    """The pair that a trial recommends which begins where the candidates do."""
+    best = choose(trial.outcome(candidates.under(targets, trial)), trial)
     return OperatingPoint(level=candidates.levels[best // len(targets)], target=targets[best % len(targets)])
 
 
@@ -60,8 +67,7 @@ def operating_points(
     if candidates.start < known[0]:
         target = choose_pair(whole.between(candidates.start, known[0]), candidates, settings.targets).target
     else:
-        alone = whole.between(whole.minutes.start, known[0])
-        target = settings.targets[alone.best(hpa(np.array(settings.targets), len(alone)))]
+        target = _target_alone(whole.between(whole.minutes.start, known[0]), candidates, settings.targets)
     trial = whole.between(candidates.start, whole.end)
     traffic = trial.minutes.traffic(trial.start, trial.end, known)
     outcome = replay(traffic, candidates.under((target,), trial), trial.fleet)
@@ -70,11 +76,23 @@ def operating_points(
         span = (max(0, day - settings.trailing_days) * _DAY_MIN, trial.minutes.index(until) - trial.first)
         first, last = np.searchsorted(traffic.edges, span)
         if first < last:
-            level = candidates.levels[choose_level(outcome.parts(first, last), settings)]
+            level = candidates.levels[choose(outcome.parts(first, last), trial)]
         points.append(OperatingPoint(level=level, target=target))
     return tuple(points)
 
 
-def choose_level(outcome: Outcome, settings: Settings) -> int:
-    """The row with the least replica-hours among those in time, with something to spare for the day to come."""
-    return cheapest_in_time(outcome.late_ratio, outcome.replica_hours, settings.late_limit_ratio * settings.caution_ratio)
+def _target_alone(before: Trial, candidates: Candidates, targets: tuple[float, ...]) -> float:
+    """The target of an autoscaler without floors."""
+    policies = replace(hpa(np.array(targets), len(before)), behavior=candidates.behavior)
+    return targets[before.best(policies)]
+
+
+def choose(outcome: Outcome, trial: Trial) -> int:
+    """The row to recommend for the days after those of an outcome; see `least_at_prices`.
+
+    Fewer days have seen less of what may come: n of them are held to n / (n + 3) of the limit.
+    """
+    days = outcome.arrivals.size
+    limit = trial.late_limit_ratio * days / (days + _DOUBT_DAYS)
+    late_min = outcome.late.sum(axis=1) / trial.fleet.replica_rpm
+    return least_at_prices(outcome.late_ratio, late_min, outcome.paid_min.sum(axis=1), limit)

@@ -8,7 +8,7 @@ import numpy as np
 
 from forecaster.backtest.accuracy import Accuracy, Peak, accuracy, peaks_of
 from forecaster.backtest.comparison import others, ours
-from forecaster.backtest.floors import Day, Line, line_of
+from forecaster.backtest.floors import Day, Line, floor_step_s, line_of
 from forecaster.backtest.operating_point import Candidates, OperatingPoint, operating_points
 from forecaster.backtest.origins import early_origins, first_origin, origins
 from forecaster.backtest.rolling import forecasts
@@ -16,6 +16,7 @@ from forecaster.backtest.settings import Progress, Settings, silent
 from forecaster.errors import TraceRejected
 from forecaster.forecast import Forecast
 from forecaster.series import Series
+from forecaster.simulate.autoscaler import Hpa, HpaBehavior
 from forecaster.simulate.fleet import Fleet, Ints, Outcome
 from forecaster.simulate.minutes import MinuteLoad, known_until, minute_load
 from forecaster.simulate.replay import clairvoyant_hours
@@ -33,8 +34,8 @@ _LIVE_AT, _FLOORS_AT, _REPLAY_AT, _COMPARE_AT = 0.2, 0.35, 0.75, 0.85  # shares 
 class Backtest:
     """What a backtest found.
 
-    forecasts, peaks, points: one an origin, the first at `first_origin`. floors: one a forecast step from there to the trace's end,
-    each in force from its step's start. outcomes: by policy, one row each, one part a UTC day. clairvoyant_hours: replica-hours of a
+    forecasts, peaks, points: one an origin, the first at `first_origin`. floors: one each `floor_step_s` from there to the trace's end,
+    each in force from then on. outcomes: by policy, one row each, one part a UTC day. clairvoyant_hours: replica-hours of a
     fleet that knows each minute and has no cold start.
     """
 
@@ -50,17 +51,22 @@ class Backtest:
     accuracy: Accuracy
 
     @property
+    def floor_step_s(self) -> int:
+        """How long each of the floors is in force."""
+        return floor_step_s(self.forecasts[0].step_s)
+
+    @property
     def first_origin(self) -> datetime:
         """Where forecasts, floors and the replay begin."""
         return self.forecasts[0].issued_at
 
 
-def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progress = silent) -> Backtest:
+def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progress = silent, *, theirs: Hpa | None = None) -> Backtest:
     """Forecast, plan, correct, guard and replay a trace as the contract of `forecaster backtest` has it.
 
     Nothing after an origin is looked at, save by the policies that are named best in hindsight; live correction sees buckets
-    that have ended. `policy.level` is used only where no day before the first origin could be replayed. Raises TraceRejected when
-    the trace is too short or too empty.
+    that have ended. theirs: the user's own HPA, under which the pair is then chosen. `policy.level` is used only where no day before
+    the first origin could be replayed. Raises TraceRejected when the trace is too short or too empty.
     """
     series = trace.series()
     first, minutes = first_origin(trace, series), minute_load(trace)
@@ -71,7 +77,7 @@ def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progres
     line = line_of(policy, fleet.replica_rpm, settings.lead_time_s)
     progress(_LIVE_AT, "live load")
     days = line.days(issued, series)
-    candidates = _candidates(line, days, settings, progress)
+    candidates = _candidates(line, days, settings, progress, theirs.behavior if theirs is not None else None)
     progress(_REPLAY_AT, "operating point")
     known = [known_until(trace, origin) for origin in scored]
     points = operating_points(trial, candidates, settings, known, policy.level)
@@ -87,7 +93,7 @@ def backtest(trace: Trace, policy: Policy, settings: Settings, progress: Progres
         peaks=peaks,
         points=points,
         floors=floors,
-        outcomes={**others(trial), **ours(trial, floors, series.step_s, points[0].target)},
+        outcomes={**others(trial, theirs), **ours(trial, floors, candidates.step_s, points[0].target, theirs)},
         clairvoyant_hours=clairvoyant_hours(minutes.rpm[trial.first :], fleet),
         accuracy=accuracy(series, of_scored, peaks),
     )
@@ -113,10 +119,11 @@ def _forecasts(series: Series, origins: tuple[datetime, ...], settings: Settings
     return tuple(issued)
 
 
-def _candidates(line: Line, days: tuple[Day, ...], settings: Settings, progress: Progress) -> Candidates:
+def _candidates(line: Line, days: tuple[Day, ...], settings: Settings, progress: Progress, behavior: HpaBehavior | None) -> Candidates:
     """The floors that each candidate level would have set, day after day."""
     floors = []
     for i, level in enumerate(settings.levels):
         progress(_FLOORS_AT + (_REPLAY_AT - _FLOORS_AT) * i / len(settings.levels), f"floors at level {level:g}")
         floors.append(line.floors(days, [level] * len(days)))
-    return Candidates(start=days[0].issued_at, step_s=days[0].forecast.step_s, levels=settings.levels, floors=np.stack(floors))
+    step_s = floor_step_s(days[0].forecast.step_s)
+    return Candidates(start=days[0].issued_at, step_s=step_s, levels=settings.levels, floors=np.stack(floors), behavior=behavior)

@@ -22,7 +22,7 @@ class Settings:
 
     model, fallback: names in the catalogue of models. lead_time_s: request to ready. late_limit_ratio: the share of requests that may be
     late. history_s: how far back a model looks. levels, targets: the candidates of the operating point. trailing_days: the level of a
-    day is chosen on so many days before it, with caution_ratio of the limit: the days to come are not the days before (decision 7).
+    day is chosen on so many days before it.
     replica_rpm: what one replica serves; None = sized from the trace, as the contract has it.
     """
 
@@ -31,10 +31,9 @@ class Settings:
     lead_time_s: float = 10 * MINUTE_S
     late_limit_ratio: float = 0.001
     history_s: int = 56 * DAY_S
-    levels: tuple[float, ...] = (0.05, 0.25, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99)
-    targets: tuple[float, ...] = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+    levels: tuple[float, ...] = (0.05, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.998, 0.9995)
+    targets: tuple[float, ...] = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
     trailing_days: int = 28
-    caution_ratio: float = 0.5
     replica_rpm: float | None = None
 
     def __post_init__(self) -> None:
@@ -44,7 +43,6 @@ class Settings:
         check_not_negative("backtest.late_limit_ratio", self.late_limit_ratio, "")
         check_positive("backtest.history_s", self.history_s, "seconds")
         check_positive("backtest.trailing_days", self.trailing_days, "days")
-        check_positive("backtest.caution_ratio", self.caution_ratio, "")
         if self.replica_rpm is not None:
             check_positive("backtest.replica_rpm", self.replica_rpm, "requests/min")
         for level in self.levels:

@@ -71,8 +71,11 @@ class Ensemble:
                 answers[row] = zero(panel, row, request, self.name)
         rows = np.array([row for row in range(len(past.names)) if row not in answers], dtype=np.intp)
         if rows.size:
+            largest = past_of(replace(panel, mean=panel.peak), request.horizon.start, request.calendar)
             answers |= zip(
-                rows.tolist(), self._issued(past.only(rows), lent.only(rows), [states[row] for row in rows], request), strict=True
+                rows.tolist(),
+                self._issued(past.only(rows), lent.only(rows), largest.only(rows), [states[row] for row in rows], request),
+                strict=True,
             )
         return tuple(answers[row] for row in range(len(past.names)))
 
@@ -87,7 +90,9 @@ class Ensemble:
             f"needs {needed / hour:.0f} h, half of it measured: wait for more, or fetch history from further back"
         )
 
-    def _issued(self, past: Past, lent: Borrowed, states: Sequence[State | None], request: Request) -> list[Issued | ForecasterError]:
+    def _issued(
+        self, past: Past, lent: Borrowed, largest: Past, states: Sequence[State | None], request: Request
+    ) -> list[Issued | ForecasterError]:
         circle = self._circle(past, lent, request)
         kept = recalled(states, self._form(past, request), int(past.clock.days(np.zeros(1, dtype=np.int64))[0]))
         least_days = self.minimum_history_s / DAY_S
@@ -107,6 +112,7 @@ class Ensemble:
             kept=kept,
             median=np.einsum("sm,smp->sp", shares, np.nan_to_num(drawing.paths)),
             early=early,
+            largest=_by_day(largest)[0],
         )
         issued = zip(forecasts(basis, self.name), kept.states(), strict=True)
         answers: list[Issued | ForecasterError] = []
@@ -131,16 +137,12 @@ class Ensemble:
         )
 
     def _circle(self, past: Past, lent: Borrowed, request: Request) -> Circle:
-        days, early = past.by_midnight(DAYS + (1 if past.clock.local_s % DAY_S else 0))
-        today = days if early else np.concatenate((np.full((len(days), 1, days.shape[2]), np.nan), days), axis=1)
-        actual = np.full((len(days), DAYS, days.shape[2]), np.nan)
-        rows = min(DAYS, today.shape[1])
-        actual[:, :rows] = np.exp(today[:, :rows]) - past.offset[:, None, None]
+        actual, early = _by_day(past)
         return Circle(
             members=tuple(voice.member for voice in self.voices),
             priors=np.array([voice.prior for voice in self.voices]),
             midnight=past.at_midnight(),
-            actual=np.maximum(actual, 0.0),
+            actual=actual,
             history_days=(-_first_slots(past) - early) / past.clock.per_day,
             known_days=(-_first_slots(lent.past) - early) / past.clock.per_day,
             levels=np.array(request.levels),
@@ -168,6 +170,16 @@ class Ensemble:
     def _naive(self, losses: Floats) -> Floats:
         names = self._names()
         return losses[:, names.index(_NAIVE)] if _NAIVE in names else np.full(len(losses), np.nan)
+
+
+def _by_day(past: Past) -> tuple[Floats, int]:
+    """Loads of the newest local days, (series, DAYS, slots), row 0 is today, NaN = unmeasured; and the slots of today before the origin."""
+    days, early = past.by_midnight(DAYS + (1 if past.clock.local_s % DAY_S else 0))
+    today = days if early else np.concatenate((np.full((len(days), 1, days.shape[2]), np.nan), days), axis=1)
+    loads = np.full((len(days), DAYS, days.shape[2]), np.nan)
+    rows = min(DAYS, today.shape[1])
+    loads[:, :rows] = np.exp(today[:, :rows]) - past.offset[:, None, None]
+    return np.maximum(loads, 0.0), early
 
 
 def _reach(request: Request) -> int:

@@ -10,6 +10,8 @@ from forecaster.forecast import DailyPeak, Forecast, Request, TrackRecord
 from forecaster.gains import learn_each
 from forecaster.models.keeping import Circle, ceiling, loads
 from forecaster.models.kept import DAYS, DRIFT, FIRST_LEVEL, NAIVE_PINBALL, PINBALL, Kept
+from forecaster.models.nowcasting import Days
+from forecaster.models.nowcasting import learn_each as learn_nowcasts
 from forecaster.models.peaks import blended, measured_max, peak_spread
 from forecaster.models.wallclock import wall_slots
 from forecaster.series import Floats, Window
@@ -24,6 +26,7 @@ class Basis:
     """All that the forecasts of a chunk are made from.
 
     median: the ensemble's log median of the slots after the origin, (series, reach). early: slots of today before the origin.
+    largest: the largest minutes of the buckets of local days, as `circle.actual` has their means.
     """
 
     request: Request
@@ -31,6 +34,7 @@ class Basis:
     kept: Kept
     median: Floats = field(repr=False)
     early: int
+    largest: Floats = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -170,6 +174,7 @@ def forecasts(basis: Basis, model: str) -> list[Forecast]:
     found, horizon = quantiles(basis), basis.request.horizon
     parts = segments(basis.request, future_slots(basis.request))
     gains = learn_each(basis.circle.errors(basis.kept)[:, ::-1].reshape(len(found.values), -1), horizon.step_s)
+    nowcasts = learn_nowcasts(_days(basis))
     first_s = -basis.early * horizon.step_s - basis.circle.history_days * DAY_S
     return [
         Forecast(
@@ -187,9 +192,18 @@ def forecasts(basis: Basis, model: str) -> list[Forecast]:
             coverage=_coverage(basis.kept.scores[row, :_RECORD_DAYS, FIRST_LEVEL:]),
             record=_record(basis.kept.scores[row], basis.request.levels),
             gains=gains[row],
+            nowcast=nowcasts[row],
         )
         for row in range(len(found.values))
     ]
+
+
+def _days(basis: Basis) -> Days:
+    """The kept days, of which today is the last: it has nothing yet from the origin on."""
+    said, came, largest = (of[:, ::-1].reshape(len(of), -1) for of in (basis.kept.median, basis.circle.actual, basis.largest))
+    horizon, step_s = basis.request.horizon, basis.request.horizon.step_s
+    midnight = horizon.start - timedelta(seconds=basis.early * step_s)
+    return Days(said=said, came=came, largest=largest, step_s=step_s, window_steps=horizon.window_steps, end=midnight + timedelta(days=1))
 
 
 def _daily_peak(part: Segment, values: Floats, highest: int, request: Request) -> DailyPeak:

@@ -116,7 +116,7 @@ def _with_floors(trial: Trial, found: Backtest, theirs: Hpa | None) -> dict[str,
 def _under(trial: Trial, found: Backtest, targets: Floats, behavior: HpaBehavior | None = None) -> Policies:
     """Our floors under an autoscaler at each of the targets."""
     floors = np.tile(found.floors.astype(np.float64), (targets.size, 1))
-    return Policies(targets=targets, floors=floors, column=trial.steps(found.forecasts[0].step_s), behavior=behavior)
+    return Policies(targets=targets, floors=floors, column=trial.steps(found.floor_step_s), behavior=behavior)
 
 
 def _points(policies: Policies, outcome: Outcome) -> Iterator[Point]:
