@@ -7,9 +7,10 @@ from datetime import datetime
 import numpy as np
 
 from forecaster.backtest.settings import Settings
+from forecaster.series import Floats
 from forecaster.simulate.autoscaler import HpaBehavior
 from forecaster.simulate.baselines import hpa
-from forecaster.simulate.choice import least_at_prices
+from forecaster.simulate.choice import price_in_time
 from forecaster.simulate.fleet import Ints, Outcome, Policies
 from forecaster.simulate.replay import replay
 from forecaster.simulate.trial import Trial
@@ -17,6 +18,7 @@ from forecaster.units import DAY_S, MINUTE_S
 
 _DAY_MIN = DAY_S // MINUTE_S
 _DOUBT_DAYS = 3
+_ALIKE = 1.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +53,13 @@ class Candidates:
 
 
 def choose_pair(trial: Trial, candidates: Candidates, targets: tuple[float, ...]) -> OperatingPoint:
-    """The pair that a trial recommends which begins where the candidates do."""
-    best = choose(trial.outcome(candidates.under(targets, trial)), trial)
-    return OperatingPoint(level=candidates.levels[best // len(targets)], target=targets[best % len(targets)])
+    """The pair that a trial recommends which begins where the candidates do; targets rise.
+
+    Of pairs that cost nearly the same it is the one with the coolest autoscaler: that one depends least on us.
+    """
+    costs = _costs(trial.outcome(candidates.under(targets, trial)), trial).reshape(len(candidates.levels), len(targets))
+    target = int(np.argmax(costs.min(axis=0) <= _ALIKE * costs.min()))
+    return OperatingPoint(level=candidates.levels[int(costs[:, target].argmin())], target=targets[target])
 
 
 def operating_points(
@@ -88,11 +94,17 @@ def _target_alone(before: Trial, candidates: Candidates, targets: tuple[float, .
 
 
 def choose(outcome: Outcome, trial: Trial) -> int:
-    """The row to recommend for the days after those of an outcome; see `least_at_prices`.
+    """The row to recommend for the days after those of an outcome; see `price_in_time`.
 
     Fewer days have seen less of what may come: n of them are held to n / (n + 3) of the limit.
     """
+    return int(_costs(outcome, trial).argmin())
+
+
+def _costs(outcome: Outcome, trial: Trial) -> Floats:
+    """What each policy costs in minutes of a replica, late work at its price."""
     days = outcome.arrivals.size
     limit = trial.late_limit_ratio * days / (days + _DOUBT_DAYS)
-    late_min = outcome.late.sum(axis=1) / trial.fleet.replica_rpm
-    return least_at_prices(outcome.late_ratio, late_min, outcome.paid_min.sum(axis=1), limit)
+    late_min, paid_min = outcome.late.sum(axis=1) / trial.fleet.replica_rpm, outcome.paid_min.sum(axis=1)
+    costs: Floats = paid_min + price_in_time(outcome.late_ratio, late_min, paid_min, limit) * late_min
+    return costs

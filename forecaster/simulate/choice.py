@@ -26,15 +26,13 @@ chance of 1 / p (Arrow, Harris, Marschak 1951). Dearer prices buy days that were
 at equal lateness on the traces that this was tried on."""
 
 
-def least_at_prices(late_ratio: Floats, late_min: Floats, paid_min: Floats, late_limit_ratio: float) -> int:
-    """The policy that costs least at the lowest of PRICES at which that one is in time, or at the highest if none is.
+def price_in_time(late_ratio: Floats, late_min: Floats, paid_min: Floats, late_limit_ratio: float) -> float:
+    """The lowest of PRICES at which the policy that costs least is in time, the highest if none is.
 
     A policy that is cheapest at some price is no fluke of a limit that one crowd moves. Arrays of shape (policies,): late_min is late work
     in minutes of a replica, paid_min the minutes that replicas are paid.
     """
-    best = 0
     for price in PRICES:
-        best = int(np.argmin(paid_min + price * late_min))
-        if late_ratio[best] <= late_limit_ratio:
-            break
-    return best
+        if late_ratio[np.argmin(paid_min + price * late_min)] <= late_limit_ratio:
+            return price
+    return PRICES[-1]
