@@ -6,15 +6,17 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import correction, cost, executors, fleet, replay, requests, store
+from benchmarks import borrowing, correction, cost, decision, executors, fleet, replay, requests, store
 from benchmarks.accuracy import report as accuracy
 from benchmarks.figures import Figure, Table
 from jobs.clock import SystemClock
 
 BENCHMARKS = (
     accuracy.figures,
+    borrowing.figures,
     correction.figures,
     cost.figures,
+    decision.figures,
     executors.figures,
     fleet.figures,
     store.figures,

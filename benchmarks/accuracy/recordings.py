@@ -68,22 +68,27 @@ class Recording:
 
 
 def recordings() -> tuple[Recording, ...]:
-    """The real ones: every trace of $FORECASTER_TRACES, else of ../shared/data, else the week that the package carries.
+    """The real ones: each of `traces` at its midnights."""
+    return tuple(recorded(name, trace) for name, trace in traces())
+
+
+def traces() -> tuple[tuple[str, Trace], ...]:
+    """By name: every trace of $FORECASTER_TRACES, else of ../shared/data, else the week that the package carries.
 
     Raises TraceRejected when the folder that was named holds none.
     """
     named = os.environ.get("FORECASTER_TRACES")
     folder = Path(named) if named else _BESIDE_THE_REPOSITORY
-    found = tuple(_recorded(sorted(folder.glob("*.csv.gz"))))
+    found = tuple(_long_enough(sorted(folder.glob("*.csv.gz"))))
     if named and not found:
         msg = f"FORECASTER_TRACES names {folder}, where no *.csv.gz holds a trace of two days: name a folder of traces"
         raise TraceRejected(msg)
     return found or (_packaged(),)
 
 
-def _packaged() -> Recording:
+def _packaged() -> tuple[str, Trace]:
     with as_file(files("jobs.demo").joinpath(f"{_PACKAGED}.csv.gz")) as path:
-        return recorded(_PACKAGED, read_trace(path))
+        return _PACKAGED, read_trace(path)
 
 
 def recorded(name: str, trace: Trace) -> Recording:
@@ -116,12 +121,15 @@ def _fortnight(name: str, series: Series) -> Recording:
     return replace(recorded(name, trace), group=Group.CUT, series=series)
 
 
-def _recorded(paths: list[Path]) -> Iterator[Recording]:
+def _long_enough(paths: list[Path]) -> Iterator[tuple[str, Trace]]:
     for path in paths:
         try:
-            yield recorded(path.name.removesuffix(".csv.gz"), read_trace(path))
+            trace = read_trace(path)
+            first_origin(trace, trace.series())
         except TraceRejected as error:
             print(f"left out: {error}", file=sys.stderr)
+        else:
+            yield path.name.removesuffix(".csv.gz"), trace
 
 
 def _history_days(series: Series, origin: datetime) -> float:
