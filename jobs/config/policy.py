@@ -69,6 +69,10 @@ class BlendSection(BaseModel):
     decay_ratio: Number = Field(0.5, ge=0, lt=1)
     """Share of the median forecast below which load counts as far too low. Default 0.5: half of it for two hours is another day than
     the one that was planned for; 0 turns the decay off."""
+    live_may_lower: bool = True
+    """Whether a floor goes below the plan's while the last minutes make the planned quantile unlikely, down to a low quantile of the
+    forecast and never below a window or bound. Default true: what a quiet hour saves pays for room before a busy one; false lowers
+    floors in a lull only."""
 
     def to_core(self) -> Blend:
         """The same in the core's type."""
@@ -78,6 +82,7 @@ class BlendSection(BaseModel):
             drain_s=self.drain,
             decay_after_s=self.decay_after,
             decay_ratio=self.decay_ratio,
+            live_may_lower=self.live_may_lower,
         )
 
 

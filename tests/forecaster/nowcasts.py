@@ -1,0 +1,42 @@
+"""Nowcasts for tests: one that is easy to reckon with, and a strategy that draws any."""
+
+import numpy as np
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from forecaster.nowcast import HOURS, SPANS_S, Nowcast
+from tests.values import NOW
+
+LEVELS = (0.05, 0.5, 0.95)
+TAILS = (-1.0, 0.0, 2.0)  # in sigmas, at every hour
+DAY_START = NOW.replace(hour=0)
+WEIGHTS = st.lists(st.floats(0, 1.5), min_size=len(SPANS_S), max_size=len(SPANS_S)).map(tuple)
+
+
+def nowcast_of(
+    *,
+    weights: tuple[float, ...] = (0.5, 0.0, 0.0),
+    base: float = 0.0,
+    spread: tuple[float, ...] = (np.log(0.1), 0.0),
+    tails: np.ndarray | None = None,
+    offset: float = 0.5,
+    most: float = 1_000.0,
+) -> Nowcast:
+    """A tenth of a logarithm of noise at any load; P95 lies two of these above the median."""
+    rows = np.tile(TAILS, (HOURS, 1)) if tails is None else tails
+    return Nowcast(
+        weights=weights, base=base, spread=spread, levels=LEVELS, tails=rows, offset=offset, most=most, day_start=DAY_START, days=9.0
+    )
+
+
+@st.composite
+def nowcasts(draw: st.DrawFn) -> Nowcast:
+    tails = draw(arrays(np.float64, (HOURS, len(LEVELS)), elements=st.floats(-6, 6)))
+    return nowcast_of(
+        weights=draw(WEIGHTS),
+        base=draw(st.floats(-1, 1)),
+        spread=(draw(st.floats(-6, 0)), draw(st.floats(-0.5, 0.5))),
+        tails=np.sort(tails, axis=1),
+        offset=draw(st.floats(0.01, 100)),
+        most=draw(st.floats(0, 5_000)),
+    )
