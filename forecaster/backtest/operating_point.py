@@ -10,7 +10,7 @@ from forecaster.backtest.settings import Settings
 from forecaster.series import Floats
 from forecaster.simulate.autoscaler import HpaBehavior
 from forecaster.simulate.baselines import hpa
-from forecaster.simulate.choice import price_in_time
+from forecaster.simulate.choice import PRICES, price_in_time
 from forecaster.simulate.fleet import Ints, Outcome, Policies
 from forecaster.simulate.replay import replay
 from forecaster.simulate.trial import Trial
@@ -57,9 +57,15 @@ def choose_pair(trial: Trial, candidates: Candidates, targets: tuple[float, ...]
 
     Of pairs that cost nearly the same it is the one with the coolest autoscaler: that one depends least on us.
     """
-    costs = _costs(trial.outcome(candidates.under(targets, trial)), trial).reshape(len(candidates.levels), len(targets))
+    costs = costs_of(trial.outcome(candidates.under(targets, trial)), trial).reshape(len(candidates.levels), len(targets))
+    level, target = cheapest_pair(costs)
+    return OperatingPoint(level=candidates.levels[level], target=targets[target])
+
+
+def cheapest_pair(costs: Floats) -> tuple[int, int]:
+    """The level and the target (rising, from cool to hot) to recommend by what each pair costs, shape (levels, targets)."""
     target = int(np.argmax(costs.min(axis=0) <= _ALIKE * costs.min()))
-    return OperatingPoint(level=candidates.levels[int(costs[:, target].argmin())], target=targets[target])
+    return int(costs[:, target].argmin()), target
 
 
 def operating_points(
@@ -98,13 +104,13 @@ def choose(outcome: Outcome, trial: Trial) -> int:
 
     Fewer days have seen less of what may come: n of them are held to n / (n + 3) of the limit.
     """
-    return int(_costs(outcome, trial).argmin())
+    return int(costs_of(outcome, trial).argmin())
 
 
-def _costs(outcome: Outcome, trial: Trial) -> Floats:
-    """What each policy costs in minutes of a replica, late work at its price."""
+def costs_of(outcome: Outcome, trial: Trial, prices: tuple[float, ...] = PRICES) -> Floats:
+    """What each policy costs in minutes of a replica, late work at its price, shape (policies,). prices: see `price_in_time`."""
     days = outcome.arrivals.size
     limit = trial.late_limit_ratio * days / (days + _DOUBT_DAYS)
     late_min, paid_min = outcome.late.sum(axis=1) / trial.fleet.replica_rpm, outcome.paid_min.sum(axis=1)
-    costs: Floats = paid_min + price_in_time(outcome.late_ratio, late_min, paid_min, limit) * late_min
+    costs: Floats = paid_min + price_in_time(outcome.late_ratio, late_min, paid_min, limit, prices) * late_min
     return costs

@@ -26,13 +26,15 @@ chance of 1 / p (Arrow, Harris, Marschak 1951). Dearer prices buy days that were
 at equal lateness on the traces that this was tried on."""
 
 
-def price_in_time(late_ratio: Floats, late_min: Floats, paid_min: Floats, late_limit_ratio: float) -> float:
-    """The lowest of PRICES at which the policy that costs least is in time, the highest if none is.
+def price_in_time(
+    late_ratio: Floats, late_min: Floats, paid_min: Floats, late_limit_ratio: float, prices: tuple[float, ...] = PRICES
+) -> float:
+    """The lowest of the prices at which the policy that costs least is in time, the highest if none is.
 
     A policy that is cheapest at some price is no fluke of a limit that one crowd moves. Arrays of shape (policies,): late_min is late work
-    in minutes of a replica, paid_min the minutes that replicas are paid.
+    in minutes of a replica, paid_min the minutes that replicas are paid. prices: rising; one that a person named stands alone.
     """
-    for price in PRICES:
+    for price in prices:
         if late_ratio[np.argmin(paid_min + price * late_min)] <= late_limit_ratio:
             return price
-    return PRICES[-1]
+    return prices[-1]
