@@ -63,7 +63,8 @@ class Rival:
 class Verdict:
     """Our floors on one trace, beside everything else that a person could have set up.
 
-    least_late_ratio: of all plain HPAs. target, levels: what was recommended, the level of each day. spent_s: CPU seconds of the backtest alone.
+    least_late_ratio: of all plain HPAs. target, levels: what was recommended, the level of each day. spent_s: CPU seconds of the
+    backtest alone.
     """
 
     name: str
