@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 
+from forecaster import nowcast
 from forecaster.approval import InForce, PlanState
 from forecaster.capacity import Capacity
 from forecaster.correct import Correction, Look, SignalLook, correct, look
@@ -84,11 +85,19 @@ def seen_of(
     return Seen(target=target, at=at, floor=floor, ceiling=ceiling, original=original, ready=None, pending=None, version="1", writer=writer)
 
 
-def look_of(need: float | None, *, ratio: float | None = None, at: datetime = NOW, lull_ratio: float = 0.0, lull_need: float = 0.0) -> Look:
-    """A look at RPM; need None = unknown."""
+def look_of(
+    need: float | None,
+    *,
+    ratio: float | None = None,
+    at: datetime = NOW,
+    lull_ratio: float = 0.0,
+    lull_need: float = 0.0,
+    ahead: nowcast.Seen | None = None,
+) -> Look:
+    """A look at RPM; need None = unknown. ahead: what a nowcast wants to know."""
     if need is None:
         return Look(at=at, signals=(), unknown=("rpm",), queue_need=0.0)
-    signal = SignalLook(signal=Signal.RPM, need=need, ratio=ratio, lull_ratio=lull_ratio, lull_need=lull_need)
+    signal = SignalLook(signal=Signal.RPM, need=need, ratio=ratio, lull_ratio=lull_ratio, lull_need=lull_need, seen=ahead)
     return Look(at=at, signals=(signal,), unknown=(), queue_need=0.0)
 
 

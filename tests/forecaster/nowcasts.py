@@ -1,10 +1,13 @@
 """Nowcasts for tests: one that is easy to reckon with, and a strategy that draws any."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from forecaster.nowcast import HOURS, SPANS_S, Nowcast
+from forecaster.plan import Plan
 from tests.values import NOW
 
 LEVELS = (0.05, 0.5, 0.95)
@@ -40,3 +43,9 @@ def nowcasts(draw: st.DrawFn) -> Nowcast:
         offset=draw(st.floats(0.01, 100)),
         most=draw(st.floats(0, 5_000)),
     )
+
+
+def knowing(plan: Plan, nowcast: Nowcast | None, *, least_ratio: float = 0.4) -> Plan:
+    """The plan of a workload with such a nowcast, whose low quantile is a share of the planned one."""
+    assert plan.demand is not None
+    return replace(plan, demand=replace(plan.demand, nowcasts=(nowcast,), least=plan.demand.load * least_ratio))

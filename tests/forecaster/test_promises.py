@@ -14,11 +14,13 @@ from forecaster.correct import correct
 from forecaster.decision import Action, Paused, Ruling, RulingKind
 from forecaster.envelope import Envelope, beyond, held, move
 from forecaster.guard import Case, bounds_of, guard
+from forecaster.nowcast import SPANS_S, Seen
 from forecaster.plan import plan
 from forecaster.reasons import Code
 from forecaster.series import Series, Signal
 from forecaster.units import WEEK_S
 from forecaster.workload import Mode, Policy, Shape
+from tests.forecaster.nowcasts import knowing, nowcasts
 from tests.values import (
     NOW,
     case_of,
@@ -35,6 +37,7 @@ from tests.values import (
 loads = st.lists(st.floats(0, 2_000), min_size=4, max_size=40)
 needs = st.one_of(st.none(), st.floats(0, 300))
 small = st.integers(0, 60)
+deviations = st.tuples(*[st.floats(-7, 7)] * len(SPANS_S))
 
 
 @st.composite
@@ -57,7 +60,14 @@ def policies(draw: st.DrawFn) -> Policy:
 def cases(draw: st.DrawFn, need: st.SearchStrategy[float | None] = needs) -> Case:
     policy = draw(policies())
     the_plan = draw(st.one_of(st.none(), loads.map(lambda load: plan_of(load, policy))))
-    found = look_of(draw(need), ratio=draw(st.one_of(st.none(), st.floats(0.01, 20))), lull_ratio=draw(st.floats(0, 1)))
+    if the_plan is not None and draw(st.booleans()):
+        the_plan = knowing(the_plan, draw(nowcasts()), least_ratio=draw(st.floats(0, 1)))
+    found = look_of(
+        draw(need),
+        ratio=draw(st.one_of(st.none(), st.floats(0.01, 20))),
+        lull_ratio=draw(st.floats(0, 1)),
+        ahead=draw(st.one_of(st.none(), st.builds(Seen, deviations=deviations, load=st.floats(0, 3_000)))),
+    )
     original = draw(small)
     seen = seen_of(
         floor=draw(small),
