@@ -15,6 +15,7 @@ from forecaster.demand import Demand, PeakDemand
 from forecaster.events import Event, EventEntry, Every
 from forecaster.forecast import STANDARD_LEVELS, DailyPeak, Forecast
 from forecaster.marks import Mark, MarkKind
+from forecaster.nowcast import HOURS, SPANS_S, Nowcast
 from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal, Window
@@ -216,6 +217,23 @@ def quantiles(rows: int, columns: int) -> st.SearchStrategy[Floats]:
 
 
 @st.composite
+def many_nowcasts(draw: st.DrawFn) -> Nowcast:
+    stated = draw(levels)
+    tails = draw(arrays(np.float64, (HOURS, len(stated)), elements=st.floats(-1e6, 1e6)))
+    return Nowcast(
+        weights=tuple(draw(st.lists(st.floats(0, 9), min_size=len(SPANS_S), max_size=len(SPANS_S)))),
+        base=draw(st.floats(-9, 9)),
+        spread=(draw(st.floats(-9, 9)), draw(st.floats(-9, 9))),
+        levels=stated,
+        tails=np.sort(tails, axis=1),
+        offset=draw(ratios),
+        most=draw(loads),
+        day_start=draw(instants),
+        days=draw(st.floats(0, 28)),
+    )
+
+
+@st.composite
 def many_daily_peaks(draw: st.DrawFn) -> DailyPeak:
     stated, covers = draw(levels), draw(windows)
     values = draw(quantiles(len(stated), 1))[:, 0]
@@ -240,6 +258,7 @@ def many_forecasts(draw: st.DrawFn) -> Forecast:
         trained_on=draw(windows),
         coverage=tuple(draw(st.none() | st.floats(0, 1)) for _ in stated),
         notes=tuple(draw(st.lists(reasons, max_size=2))),
+        nowcast=draw(st.none() | many_nowcasts()),
     )
 
 
@@ -247,7 +266,7 @@ def many_forecasts(draw: st.DrawFn) -> Forecast:
 def many_demands(draw: st.DrawFn) -> Demand:
     signals = tuple(draw(st.lists(st.sampled_from(LOAD_SIGNALS), min_size=1, unique=True)))
     n, covers = draw(st.integers(1, 20)), draw(windows)
-    load = draw(arrays(np.float64, (3, len(signals), n), elements=loads))
+    load = draw(arrays(np.float64, (4, len(signals), n), elements=loads))
     peak = PeakDemand(day=covers.start.date(), covers=covers, replicas=draw(loads), at=covers.start)
     return Demand(
         start=grid_start(draw(instants), STEP_S),
@@ -262,6 +281,8 @@ def many_demands(draw: st.DrawFn) -> Demand:
         lead_time_s=draw(loads),
         window_s=draw(st.integers(1, DAY_S)),
         model=draw(names),
+        nowcasts=draw(st.just(()) | st.tuples(*[st.none() | many_nowcasts() for _ in signals])),
+        least=draw(st.sampled_from([None, load[3]])),
     )
 
 

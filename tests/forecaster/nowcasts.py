@@ -1,5 +1,6 @@
 """Nowcasts for tests: one that is easy to reckon with, and a strategy that draws any."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +21,7 @@ def nowcast_of(
     *,
     weights: tuple[float, ...] = (0.5, 0.0, 0.0),
     base: float = 0.0,
-    spread: tuple[float, ...] = (np.log(0.1), 0.0),
+    spread: tuple[float, ...] = (math.log(0.1), 0.0),
     tails: np.ndarray | None = None,
     offset: float = 0.5,
     most: float = 1_000.0,

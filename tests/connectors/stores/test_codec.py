@@ -44,6 +44,7 @@ from tests.contracts.store import (
     series,
     windows,
 )
+from tests.forecaster.nowcasts import nowcast_of
 from tests.values import demand_of
 
 PINNED = Path(__file__).parent
@@ -125,6 +126,16 @@ def test_the_gains_of_a_forecast_and_of_a_demand_come_back() -> None:
     assert decode(Forecast, encode(replace(forecast(), gains=gains))).gains == gains
     for known in (gains, None):
         assert decode(Demand, encode(replace(demand_of([9.0]), gains=(known,)))).gains_of(Signal.RPM) == known
+
+
+def test_what_live_load_says_of_the_minutes_ahead_comes_back_with_forecast_and_demand() -> None:
+    learned = nowcast_of(weights=(0.5, 0.25, 0.0), base=-0.125)
+    assert same(decode(Forecast, encode(replace(forecast(), nowcast=learned))).nowcast, learned)
+    for known in (learned, None):
+        made = replace(demand_of([9.0, 8.0]), nowcasts=(known,), least=np.array([[3.0, 2.0]]))
+        back = decode(Demand, encode(made))
+        assert same(back.nowcast_of(Signal.RPM), known)
+        assert same(back.least, made.least)
 
 
 def test_an_unknown_codec_version_is_refused_with_the_remedy() -> None:
