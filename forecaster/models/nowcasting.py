@@ -20,7 +20,7 @@ from forecaster.units import DAY_S, MINUTE_S
 LEVELS = (0.05, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.998, 0.9995)
 _EXAMPLE_S = 15 * MINUTE_S
 _LEAST_DAYS = 0.9  # of examples: with less nobody knows a whole day
-_PRIOR, _PRIOR_EXAMPLES = np.array([0.2, 0.4, 0.2]), 5.0
+_PRIOR, _PRIOR_EXAMPLES = np.array([0.2, 0.4, 0.2]), 96.0  # the prior weighs as much as a day
 _FITS, _SWEEPS, _HUBER_SIGMAS = 3, 12, 3.0
 _SIGMA_OF_MEDIAN = 1.4826  # a Gaussian's sigma over the median size
 _SLOPE_RIDGE = 0.02  # of the line through log |residual|, in variances of log load
@@ -162,8 +162,10 @@ def _fitted(examples: _Examples) -> tuple[Floats, Floats, Floats]:
         total = np.maximum(trust.sum(axis=1), _TINY)
         x_mean, y_mean = np.einsum("sen,sn->se", x, trust) / total[:, None], (y * trust).sum(axis=1) / total
         x_off, y_off = x - x_mean[:, :, None], y - y_mean[:, None]
-        gram = np.einsum("sin,sjn,sn->sij", x_off, x_off, trust, optimize=True) + _PRIOR_EXAMPLES * np.eye(len(_PRIOR))
-        right = np.einsum("sin,sn->si", x_off, y_off * trust) + _PRIOR_EXAMPLES * _PRIOR
+        gram = np.einsum("sin,sjn,sn->sij", x_off, x_off, trust, optimize=True)
+        prior = _PRIOR_EXAMPLES / total[:, None] * np.diagonal(gram, axis1=1, axis2=2) + _TINY
+        gram += prior[:, :, None] * np.eye(len(_PRIOR))
+        right = np.einsum("sin,sn->si", x_off, y_off * trust) + prior * _PRIOR
         weights = _at_least_0(gram, right, weights)
         base = y_mean - (weights * x_mean).sum(axis=1)
         residual = y - base[:, None] - np.einsum("si,sin->sn", weights, x)

@@ -28,7 +28,7 @@ def report_of(asked: Asked, progress: Progress = silent, clock: Clock | None = N
     progress(0.0, "reading the load")
     evidence = _read(asked, clock or SystemClock())
     settings = replace(asked.settings, replica_rpm=evidence.size.replica_rpm)
-    found = backtest(evidence.trace, _policy(asked, evidence), settings, _between(progress, _READ, _REPLAYED))
+    found = backtest(evidence.trace, _policy(asked, evidence), settings, _between(progress, _READ, _REPLAYED), theirs=evidence.theirs)
     progress(_REPLAYED, "late minutes and mornings")
     if asked.settings.lead_time_s == Settings().lead_time_s:
         evidence = replace(evidence, notes=(*evidence.notes, _LEAD_TIME))
