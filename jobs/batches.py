@@ -81,7 +81,7 @@ def _lesson(fleet: Fleet, lessons: Lessons, histories: dict[str, Series], now: d
     if of not in lessons:
         key = f"learned/{first.signal}/{first.step_s}"
         state = fleet.store.states([key]).get(key)
-        if fleet.model.name == DEFAULT_MODEL and is_due(state, now, fleet.model.members):
+        if is_due(state, now, fleet.model.members if fleet.model.name == DEFAULT_MODEL else (fleet.model.name,)):
             names = list(histories)[:: max(1, len(histories) // SERIES)]
             fresh = _learn(panel_of({name: histories[name] for name in names}), now, calendar)
             if fresh is not None:

@@ -46,7 +46,7 @@ def forecast_at(series: Series, origin: datetime, settings: Settings, memory: Me
     """
     request = Request(horizon=_horizon(series.step_s, origin, settings.lead_time_s), levels=settings.forecast_levels, calendar=Calendar())
     panel = panel_of({_NAME: prepare_alone(series, origin, settings.history_s)})
-    if settings.model == DEFAULT_MODEL and is_due(memory.learned, origin, DEFAULT_MEMBERS):
+    if is_due(memory.learned, origin, DEFAULT_MEMBERS if settings.model == DEFAULT_MODEL else (settings.model,)):
         memory = replace(memory, learned=learn(panel, origin, request.calendar))
     main = model(settings.model, learned=learned_of(memory.learned, origin))
     issued = forecast_chunk(panel, (memory.kept,), request, main, model(settings.fallback))[0]
