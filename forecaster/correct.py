@@ -36,7 +36,7 @@ RECENT_S = 3 * MINUTE_S
 """What live load needs now is judged over this span: one minute is noise, and noise is the reactive autoscaler's part."""
 FRESH_S = 5 * MINUTE_S
 """Live load older than this (or than two of its buckets) is unknown."""
-_TOLD_AGAIN = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE})
+_TOLD_AGAIN = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.OPERATING_POINT})
 """What a plan says of itself and every decision repeats, since whoever is paged looks there."""
 _QUIET_RATIO = 0.05
 """Share of one replica's load added to both sides of a ratio, so that near-zero loads do not look like surges."""

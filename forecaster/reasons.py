@@ -25,6 +25,7 @@ class Code(StrEnum):
     DAILY_PEAK_BINDS = "daily-peak-binds"
     QUEUEING_BINDS = "queueing-binds"
     LEAD_TIME_WIDENED = "lead-time-widened"
+    OPERATING_POINT = "operating-point"
     NO_CAPACITY = "no-capacity"
     ENVELOPE = "envelope"
     # correct

@@ -112,7 +112,8 @@ class Recommendation:
 
     since: the pair stands since then. covers: from the first replayed day to the last; days: those of them that counted. price: of a
     late minute's work in minutes of a replica, None = the limit was asked for. as_it_is: the pair that stood in production; aim: where its
-    target is known from. least_late_ratio: of all pairs. remedy: how the target is set.
+    target is known from. level: the one to plan at now: that of the pair, or a higher one that the target as it is asks for, since a
+    person may move it late or never. least_late_ratio: of all pairs. remedy: how the target is set.
     """
 
     at: datetime
@@ -123,6 +124,7 @@ class Recommendation:
     price: float | None
     pair: Tried
     as_it_is: Tried
+    level: float
     least_late_ratio: float
     aim: str
     remedy: str
@@ -144,6 +146,33 @@ class Recommendation:
         now = float(getattr(self.as_it_is, name))
         return 1 - float(getattr(self.pair, name)) / now if now > 0 else None
 
+    @property
+    def told(self) -> str:
+        """The whole in one sentence, without the remedy."""
+        pair, now = self.pair, self.as_it_is
+        days = f"by replay of {self.days} days to {self.covers.end - timedelta(days=1):%Y-%m-%d}"
+        late = f"{_percent(pair.late_ratio)} late instead of {_percent(now.late_ratio)}"
+        against = f"{self._saved()} than as it is ({_pair(now)}), {late}"
+        if (pair.level, pair.target) == (now.level, now.target):
+            against = f"as it is, {_percent(pair.late_ratio)} late"
+        unmet = f"; no pair keeps late requests within {_percent(self.late_limit_ratio)}, the least is {_percent(self.least_late_ratio)}"
+        return f"{_pair(pair)}, {days}: {against}{'' if self.in_time else unmet}"
+
+    def _saved(self) -> str:
+        saved, what = self.saved_ratio, "replica-hours" if self.price is None else "cost"
+        if saved is None:
+            return f"other {what}"
+        return f"{abs(saved):.1%} {('less' if saved >= 0 else 'more') if what == 'cost' else ('fewer' if saved >= 0 else 'more')} {what}"
+
+
+def _pair(pair: Tried) -> str:
+    return f"P{pair.level * 100:g} and HPA target {pair.target:.0%}"
+
+
+def _percent(ratio: float) -> str:
+    """Lateness is told in hundredths of a percent: 0.1 % is what most allow."""
+    return f"{ratio * 100:.2f}%"
+
 
 def settled(grid: Grid, standing: Recommendation | None, rules: Rules, price: float | None) -> Tried:
     """The pair to recommend after a replay; the table above says how."""
@@ -154,6 +183,19 @@ def settled(grid: Grid, standing: Recommendation | None, rules: Rules, price: fl
     late = price is None and stands.late_ratio > rules.late_limit_ratio
     saves = best.cost_hours <= stands.cost_hours * (1 - rules.gain_ratio)
     return best if saves or (late and best.late_ratio < stands.late_ratio) else stands
+
+
+def level_now(grid: Grid, pair: Tried, target: float, before: float | None, rules: Rules) -> float:
+    """The level to plan at while the autoscaler aims at `target`, whatever it is recommended to aim at; never below that of the pair.
+
+    before: the level that was planned at so far, which stands while another one at this target saves less than `gain_ratio`.
+    """
+    costs = grid.cost_hours[:, grid.targets.index(target)]
+    best = int(costs.argmin())
+    if before in grid.levels:
+        stands = grid.levels.index(before)
+        best = best if costs[best] <= costs[stands] * (1 - rules.gain_ratio) else stands
+    return max(pair.level, grid.levels[best])
 
 
 def is_due(last: datetime | None, days: int, rules: Rules, now: datetime) -> bool:

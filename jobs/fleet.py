@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from forecaster.cost import Prices
 from forecaster.decision import Ruling
 from forecaster.envelope import Envelope
@@ -10,6 +11,7 @@ from forecaster.events import Event
 from forecaster.keep import Keep
 from forecaster.lineage import Lineage
 from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, StartSource, Store
+from forecaster.recommendation import Recommendation, Rules
 from forecaster.workload import Mode, Workload
 
 
@@ -19,7 +21,8 @@ class Member:
 
     continues: the older names of its traffic. prices: by pool, empty where none were said. live: the targets as `auto` has them. promotion:
     the one that raised its mode from the configured one, None = none did. starts: those of the targets that tell how replicas came up, and
-    are asked to.
+    are asked to. hpas: the HPAs among the targets, by target name. follows: whether its level is the recommended one; points: what is
+    recommended now, by pool.
     """
 
     workload: Workload
@@ -34,6 +37,9 @@ class Member:
     promotion: Ruling | None = None
     configured: Mode | None = None
     starts: Mapping[str, StartSource] = field(default_factory=dict)
+    hpas: Mapping[str, KubernetesHpaConfig] = field(default_factory=dict)
+    follows: bool = False
+    points: Mapping[str, Recommendation] = field(default_factory=dict)
 
     @property
     def lineage(self) -> Lineage:
@@ -54,7 +60,8 @@ class ModelChoice:
 class Fleet:
     """What both halves of the line need. history_s: span that models see. horizon_s: how far they look.
 
-    events: those of the configuration; the store has others. problems: one sentence for each thing that kept a workload out of the fleet.
+    events: those of the configuration; the store has others. rules: those of operating points. problems: one sentence for each thing that
+    kept a workload out of the fleet.
     """
 
     members: tuple[Member, ...]
@@ -69,3 +76,4 @@ class Fleet:
     problems: tuple[str, ...] = ()
     events: tuple[Event, ...] = ()
     keep: Keep = field(default_factory=Keep)
+    rules: Rules = field(default_factory=Rules)

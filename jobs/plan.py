@@ -19,6 +19,7 @@ from forecaster.workload import Mode
 from jobs.draft import Draft, walled
 from jobs.failure import Failure
 from jobs.fleet import Fleet
+from jobs.levels import at_its_level
 from jobs.standing import NEAR_S, inherit_approvals, plans_near, rulings_of
 
 _AT_ONCE = 250
@@ -49,7 +50,8 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
     workload = draft.member.workload
     forecasts = draft.believed or tuple(f for f in draft.forecasts if f.signal in LOAD_SIGNALS)
     for pool in workload.pools if forecasts else ():
-        made = believed_plan(forecasts, draft.trusts, workload, pool, now)
+        leveled, chosen = at_its_level(draft.member, pool)
+        made = believed_plan(forecasts, draft.trusts, leveled, pool, now)
         if made is None:
             signals = ", ".join(f.signal for f in forecasts)
             sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
@@ -58,7 +60,7 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
             told = {note: None for forecast in forecasts for note in forecast.notes if note.code is Code.EVENT}
             late = pool.lead_time.widened
             widened = (Reason(code=Code.LEAD_TIME_WIDENED, detail=f"lead time {pool.lead_time.told}"),) if late else ()
-            plans.append(replace(made, reasons=(*made.reasons, *told, *widened)))
+            plans.append(replace(made, reasons=(*made.reasons, *chosen, *told, *widened)))
     return replace(draft, plans=tuple(plans), failures=(*draft.failures, *failures))
 
 

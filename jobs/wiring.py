@@ -9,6 +9,7 @@ from typing import Literal
 from connectors.executors.registry import open_executor
 from connectors.sources.registry import OpenedSource, open_source
 from connectors.stores.opening import open_store
+from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.recording import RecordingTarget
 from connectors.targets.registry import Target, open_targets, target_name
 from forecaster.cost import Prices
@@ -17,6 +18,7 @@ from forecaster.ports import ScaleTarget, StartSource
 from forecaster.workload import Mode
 from jobs.config.document import Config
 from jobs.config.paths import beside
+from jobs.config.policy import AUTO_LEVEL
 from jobs.config.workloads import WorkloadSection
 from jobs.fleet import Fleet, Member, ModelChoice
 from jobs.templates import expand
@@ -56,6 +58,8 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                     continues=_older(section, by_name, (section.name,)),
                     prices=_prices(section, config),
                     starts=_start_sources(section, targets),
+                    hpas=_hpas(section, folder),
+                    follows=section.policy.level == AUTO_LEVEL,
                 )
                 for section in sections
             ),
@@ -67,6 +71,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
             horizon_s=int(config.forecast.horizon),
             envelope=config.envelope.to_core(),
             keep=config.keep.to_core(),
+            rules=config.operating_point.to_core(),
             workers=config.apply.workers,
             problems=problems,
             events=tuple(event.to_core() for event in config.events),
@@ -126,3 +131,9 @@ def _start_sources(section: WorkloadSection, targets: dict[str, Target]) -> dict
     names = [target_name(target) for pool in section.pools if pool.lead_time.measured for target in pool.targets]
     told = ((name, targets[name]) for name in names)
     return {name: target for name, target in told if isinstance(target, StartSource)}
+
+
+def _hpas(section: WorkloadSection, folder: Path) -> dict[str, KubernetesHpaConfig]:
+    """The HPAs among the targets of a workload, whose own targets are read and never written."""
+    targets = (target for pool in section.pools for target in pool.targets)
+    return {target_name(target): beside(target, folder) for target in targets if isinstance(target, KubernetesHpaConfig)}

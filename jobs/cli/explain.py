@@ -10,6 +10,7 @@ from forecaster.leadtime import LeadTime
 from forecaster.plan import Plan
 from jobs.cli.members import history_words
 from jobs.cli.options import Output
+from jobs.cli.points import point_json
 from jobs.cli.promotions import promotion_json, promotion_words
 from jobs.cli.review_json import reasons_json
 from jobs.cli.show import Table, show, terminal
@@ -43,7 +44,8 @@ def print_explained(found: Sequence[Explained], calendar: Calendar, now: datetim
         show(Table(title="Steps", columns=("step", "before", "after", "why"), rows=steps), Output.TABLE)
         origins = tuple((f"forecast of {f.signal}", _origin(f, calendar)) for f in each.forecasts)
         raised = (("auto", promotion_words(each.promotion)),) if each.promotion is not None else ()
-        rests = (*each.explanation.basis, *raised, *origins, ("said then", record.sentence))
+        point = (("operating point", each.point.told), ("HPA target", each.point.remedy)) if each.point is not None else ()
+        rests = (*each.explanation.basis, *raised, *point, *origins, ("said then", record.sentence))
         show(Table(title="What it rests on", columns=("what", "value"), rows=rests), Output.TABLE)
 
 
@@ -77,6 +79,7 @@ def _floor(each: Explained) -> dict[str, object]:
         "sentence": each.explanation.sentence,
         "said_then": record.sentence,
         "steps": reasons_json(decision.reasons),
+        "operating_point": point_json(each.point) if each.point is not None else None,
         "plan": _plan(each.plan, each) if each.plan is not None else None,
         "forecasts": [
             {

@@ -21,6 +21,10 @@ Planned = Annotated[
     str | None,
     typer.Argument(metavar="WORKLOAD", help="Instead of --from: a workload (or WORKLOAD/POOL), for its plan in force.", show_default=False),
 ]
+Tuned = Annotated[
+    str | None,
+    typer.Argument(metavar="WORKLOAD", help="Instead of --from: a workload (or WORKLOAD/POOL), for what `tune` chose.", show_default=False),
+]
 Least = Annotated[
     int | None,
     typer.Option("--min", metavar="REPLICAS", min=1, help="The floor outside of all windows. Default: what the summary or policy says."),
@@ -74,12 +78,17 @@ def asg_scheduled(
 
 
 def hpa(
-    source: Annotated[Path, typer.Option("--from", metavar="FILE", help="The summary.json of a backtest with --hpa.")],
+    workload: Tuned = None,
+    source: Annotated[Path | None, typer.Option("--from", metavar="FILE", help="The summary.json of a backtest with --hpa.")] = None,
     best: Annotated[
-        bool, typer.Option("--best", help="The best target without floors, in hindsight, instead of the one to set above our floors.")
+        bool, typer.Option("--best", help="With --from: the best target without floors, in hindsight, instead of the one above ours.")
     ] = False,
+    config: ConfigFile = None,
+    now: Now = None,
 ) -> None:
     """Print the patch (YAML) that sets the recommended target of your HPA. Nothing else of it is touched, and nothing is applied.
+
+    With a WORKLOAD: what `tune` chose, for its HPA as it is now.
 
     Example: forecaster export hpa --from proof/summary.json
     """
@@ -87,7 +96,12 @@ def hpa(
     from jobs.export.hpa import target_patch
     from jobs.export.kept import read_summary
 
-    summary = read_summary(source)
+    if (workload is None) == (source is None) or (best and source is None):
+        raise ConfigRejected("name one: a WORKLOAD, whose kept target is printed, or --from FILE (with --best or without)")
+    if workload is not None:
+        _of_workload(workload, config, now)
+        return
+    summary = read_summary(Path(source or ""))
     target = summary.policies["hpa_best"].hpa_target_utilisation if best else summary.operating_point.hpa_target_utilisation
     if target is None:
         raise ConfigRejected(f"{source} has no best plain HPA; run the backtest again")
@@ -97,6 +111,30 @@ def hpa(
     where = f"kubectl patch hpa {summary.hpa.name} -n {summary.hpa.namespace} --patch-file FILE"
     why = "the best in hindsight without floors" if best else "for above the floors of Forecaster; without these it is too hot"
     _print_yaml([f"{where} --type merge", f"{target:.0%} of what a replica carries: {why}."], target_patch(summary.hpa, target))
+
+
+def _of_workload(named: str, config: Path | None, now: str | None) -> None:
+    """The target that is kept, as a patch of the HPA as it is now. Raises NothingKept, and ConfigRejected where no patch can set it."""
+    from forecaster.errors import ConfigRejected, NothingKept
+    from jobs.aims import aim_of_pool
+    from jobs.cli.session import session
+    from jobs.export.hpa import dial_patch
+
+    name, _, pool = named.partition("/")
+    with session(config, now) as at:
+        member = at.member(name)
+        pools = {one.name: one for one in member.workload.pools}
+        chosen = pools.get(pool) if pool or len(pools) > 1 else next(iter(pools.values()))
+        if chosen is None:
+            raise ConfigRejected(f"name one pool of {name}: {' or '.join(f'{name}/{one}' for one in pools)}")
+        point = member.points.get(chosen.name)
+        if point is None:
+            raise NothingKept(f"{name}: no target is recommended yet; run `forecaster tune {name}`, it says what is missing")
+        dial = aim_of_pool(member, chosen).dial
+        if dial is None or dial.hpa.keda is not None:
+            raise ConfigRejected(f"{name}: no patch of a HPA sets its target: {point.remedy}")
+        where = f"kubectl patch hpa {dial.hpa.name} -n {dial.hpa.namespace} --type merge --patch-file FILE"
+        _print_yaml([where, f"{point.told}."], dial_patch(dial, point.pair.target))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

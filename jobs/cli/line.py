@@ -51,6 +51,7 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
             drafts = forecast_fleet(at.fleet, at.now, progress)
         show(peaks_table(drafts), Output.JSON if json else output)
         _forget(at, now)
+        _choose(at)
         _tell_notes(drafts)
         _tell_distrust(drafts)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
@@ -114,6 +115,7 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
             show(peaks_table(drafts), Output.TABLE)
             _print_sentences(cycles)
         _forget(at, now)
+        _choose(at)
         _tell_notes(drafts)
         _tell_distrust(drafts)
         _finish(at, [*_problems(drafts, cycles), *_waiting(drafts)], min(_planned(drafts), _written(cycles)))
@@ -174,6 +176,13 @@ def _forget(at: "Session", now: str | None) -> None:
 
     if now is None:
         prune_daily(at.fleet, at.now)
+
+
+def _choose(at: "Session") -> None:
+    """Operating points whose turn it is; the plans stand already, and what comes is shown by `review`."""
+    from jobs.operating_point import choose_in_turn
+
+    choose_in_turn(at.fleet, at.now)
 
 
 def _planned(drafts: tuple["Draft", ...]) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, calendar, demo, export, line, marks, promote, rulings, savings, setup, views
+from jobs.cli import backtest, calendar, demo, export, line, marks, promote, rulings, savings, setup, tune, views
 from jobs.cli.groups import ShowsByDefault
 from jobs.cli.options import FAILED, USAGE
 
@@ -58,6 +58,7 @@ dates.command("add")(calendar.add)
 dates.command("remove")(calendar.remove)
 dates.command("import")(calendar.import_)
 app.add_typer(dates, name="calendar")
+app.command("tune")(tune.tune)
 app.command("promote")(promote.promote)
 app.command("pause")(rulings.pause)
 app.command("resume")(rulings.resume)

@@ -66,7 +66,7 @@ def _promote(at: "Session", workload: str, force: str | None, hpa_target: float 
     if member.promotion is not None:
         say(f"{workload} is in auto already, {promotion_words(member.promotion)}")
         return
-    found = gates(at.fleet, member, at.now, aim_of(member, at.config, None if hpa_target is None else target_ratio(hpa_target)))
+    found = gates(at.fleet, member, at.now, aim_of(member, None if hpa_target is None else target_ratio(hpa_target)))
     show(_table(workload, found), Output.TABLE)
     missing = [gate.name for gate in found if not gate.passed]
     if missing and force is None:

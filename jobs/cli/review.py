@@ -14,6 +14,7 @@ from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floor
 from jobs.cli.marks import mark_lines
 from jobs.cli.members import gain_sentence, history_words, members_table, record_sentence
 from jobs.cli.options import Output
+from jobs.cli.points import member_lines
 from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
 from jobs.cli.trusts import trust_cell, trust_sentence
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
@@ -130,6 +131,11 @@ def print_page(review: Review, width: int, options: str) -> None:
         if chart:
             show_chart(chart)
         console.print(Text(told + "\n" if told else ""))
+    if review.member.points:
+        console.print(Text("Operating point", style="bold"))
+        for line in member_lines(review.member):
+            console.print(Text(f"- {line}"), soft_wrap=True)
+        console.print()
     if review.marks:
         console.print(Text("Marked history", style="bold"))
         for line in mark_lines(review.marks, calendar, options):

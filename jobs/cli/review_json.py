@@ -9,6 +9,7 @@ from forecaster.series import Window
 from forecaster.units import DAY_S, floor_to, from_epoch_s
 from jobs.cli.marks import marks_json
 from jobs.cli.members import members_json, record_json
+from jobs.cli.points import points_json
 from jobs.cli.promotions import promotion_json
 from jobs.cli.review import floor_change
 from jobs.cli.trusts import trust_json
@@ -31,6 +32,7 @@ def _review(review: Review, *, ahead: bool) -> dict[str, object]:
         "zone": workload.calendar.zone,
         "mode": workload.policy.mode,
         "promotion": promotion_json(review.member.promotion),
+        "operating_points": points_json(review.member.points),
         "tomorrow": review.tomorrow,
         "signals": [_signal(review, signal) | ({"next_24_h": _load_ahead(review, signal)} if ahead else {}) for signal in review.signals],
         "pools": [_pool(pool) | ({"next_24_h": _floors_ahead(review, pool)} if ahead else {}) for pool in review.pools],

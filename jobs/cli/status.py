@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.modes import mode_words
 from forecaster.plan import Plan
+from jobs.cli.points import points_json
 from jobs.cli.promotions import promotion_json
 from jobs.cli.show import Cell, Table, moment, terminal
 from jobs.cli.trusts import trust_cell, trust_json
@@ -93,6 +94,17 @@ def print_decisions(found: Sequence[WorkloadStatus]) -> None:
             console.print(Text(f"- {status.workload.calendar.local(record.at):%a %d %b %H:%M:%S %Z} {record.sentence}"))
 
 
+def print_points(found: Sequence[WorkloadStatus]) -> None:
+    """Which level and HPA target are recommended, where any are."""
+    from rich.text import Text
+
+    console, told = terminal(), [(status.workload.name, pool, point) for status in found for pool, point in status.points.items()]
+    if told:
+        console.print(Text("Recommended, by replay", style="bold"))
+    for workload, pool, point in told:
+        console.print(Text(f"- {workload}/{pool}: {point.told}"))
+
+
 def status_json(found: Sequence[WorkloadStatus], store: str) -> dict[str, object]:
     """The same for programs, with every plan and order."""
     return {"now": found[0].now, "store": store, "workloads": [_workload(status) for status in found]}
@@ -109,6 +121,7 @@ def _workload(status: WorkloadStatus) -> dict[str, object]:
         "mode": status.workload.policy.mode,
         "configured_mode": status.configured,
         "promotion": promotion_json(status.promotion),
+        "operating_points": points_json(status.points),
         "pause": _order(status.pause),
         "override": _order(status.override),
         "pools": [

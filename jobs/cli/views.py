@@ -57,7 +57,7 @@ def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Ou
     """
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
-    from jobs.cli.status import print_decisions, status_json, status_table, without_password
+    from jobs.cli.status import print_decisions, print_points, status_json, status_table, without_password
     from jobs.views.status import status_of
 
     with session(config, now) as at:
@@ -68,6 +68,7 @@ def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Ou
     show(status_table(found, store), output)
     if output is Output.TABLE:
         print_decisions(found)
+        print_points(found)
 
 
 def explain(

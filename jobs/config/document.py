@@ -10,11 +10,12 @@ from connectors.sources.registry import SourceConfig
 from forecaster.cost import Prices
 from forecaster.envelope import Envelope
 from forecaster.keep import Keep
+from forecaster.recommendation import Rules
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
 from jobs.config.contradictions import contradictions, placed
 from jobs.config.events import EventSection
 from jobs.config.policy import SECTION
-from jobs.config.scalars import Count, Duration, Integer, Name, Positive
+from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Whole
 from jobs.config.templates import TemplateSection
 from jobs.config.workloads import WorkloadSection
 
@@ -137,6 +138,27 @@ class PricesSection(BaseModel):
         return self
 
 
+class OperatingPointSection(BaseModel):
+    """Which level and HPA target are recommended for each pool, by replay of its own last days."""
+
+    model_config = SECTION
+    late_limit: Number = Field(0.001, ge=0, lt=1)
+    """Share of the requests that may wait for a replica. Default 0.001, one in a thousand. Where `prices` has both a replica-hour and a
+    late request, the least cost is chosen and no limit is asked for."""
+    gain: Number = Field(0.03, ge=0, lt=1)
+    """What another pair must save on the same days before it replaces the one that stands. Default 0.03: less is noise, and settings
+    that move teach nobody."""
+    every: Duration = 604_800.0
+    """How often each pool is replayed. Default 1w; sooner while its history is young and has grown by a quarter."""
+    workloads: Whole = 10
+    """So many workloads are replayed after a forecast at most, those first that waited longest. Default 10: one takes about half a
+    minute of a processor; 0 = none, only by `forecaster tune`."""
+
+    def to_core(self) -> Rules:
+        """The same in the core's type."""
+        return Rules(late_limit_ratio=self.late_limit, gain_ratio=self.gain, every_s=self.every, workloads=self.workloads)
+
+
 class DaemonSection(BaseModel):
     """The long-running service."""
 
@@ -188,6 +210,8 @@ class Config(BaseModel):
     """How long the store remembers."""
     prices: PricesSection | None = None
     """What replica-hours and late requests cost. Default: none; `forecaster savings` tells hours alone, never a made-up sum."""
+    operating_point: OperatingPointSection = OperatingPointSection()
+    """Which level and HPA target are recommended."""
     daemon: DaemonSection = DaemonSection()
     """The long-running service."""
     log: LogSection = LogSection()

@@ -1,8 +1,11 @@
 """The `policy` section: under which rules a workload's floors are chosen."""
 
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, ValidatorFunctionWrapHandler, model_validator
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
+from pydantic_core.core_schema import no_info_wrap_validator_function
 
 from forecaster.calendar import FloorWindow
 from forecaster.cost import newsvendor_level
@@ -20,7 +23,21 @@ SECTION = ConfigDict(
 )
 Day = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 DEFAULT_LEVEL = 0.95
+AUTO_LEVEL: Literal["auto"] = "auto"
 _DAYS: tuple[Day, ...] = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+
+
+class _OrAuto:
+    """A level, or the word `auto`; what is wrong with it is said of the number."""
+
+    def __get_pydantic_core_schema__(self, _: object, handler: GetCoreSchemaHandler) -> CoreSchema:
+        def validate(value: object, of_level: ValidatorFunctionWrapHandler) -> object:
+            return value if value == AUTO_LEVEL else of_level(value)
+
+        return no_info_wrap_validator_function(validate, handler.generate_schema(Level))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {**handler(schema), "type": ["number", "string"], "pattern": f"^{AUTO_LEVEL}$"}
 
 
 class WindowSection(BaseModel):
@@ -109,9 +126,9 @@ class PolicySection(BaseModel):
     mode: Mode = Mode.OBSERVE
     """`observe` only records what it would do, `review` writes plans that a person approved, `auto` writes. Default observe: trust
     is earned."""
-    level: Level | None = None
+    level: Annotated[float | Literal["auto"], _OrAuto()] | None = None
     """Quantile of the load that floors cover. Default 0.95, or what `cost_ratio` gives: in 5 % of cases load comes out above, which is
-    the autoscaler's part. `forecaster backtest` recommends the cheapest level for your own history."""
+    the autoscaler's part. `auto` follows the level that `forecaster tune` recommends for each pool, 0.95 until there is one."""
     cost_ratio: Positive | None = None
     """Cost of a replica-hour missing over that of one idle; the level becomes ratio / (1 + ratio). Default: none, `level` says it. Set
     one of the two."""
@@ -168,7 +185,7 @@ class PolicySection(BaseModel):
         """The same in the core's type. Raises ValueError naming what contradicts itself."""
         by_cost = DEFAULT_LEVEL if self.cost_ratio is None else newsvendor_level(self.cost_ratio)
         return Policy(
-            level=by_cost if self.level is None else self.level,
+            level=self.level if isinstance(self.level, float) else by_cost,
             shape=self.shape,
             mode=self.mode,
             minimum=self.minimum,

@@ -18,6 +18,7 @@ from jobs.daemon.fleets import Fleets, OpenFleet
 from jobs.daemon.reload import look_again, reload
 from jobs.failure import Failure, failure
 from jobs.forecast import forecast_fleet
+from jobs.operating_point import TUNE, choose_in_turn
 from jobs.pruning import prune_daily
 from jobs.telemetry.metrics import Metrics
 from jobs.telemetry.news import News
@@ -53,6 +54,18 @@ class Runs:
         """Forecast and plan if it is due; whether new plans may be there now. Objects of templates are looked up before."""
         self._run(Half.FORECAST, self._look_again)
         return self._run(Half.FORECAST, self._forecast) in {Outcome.DONE, Outcome.PARTLY}
+
+    def choose(self) -> None:
+        """Choose operating points whose turn it is; nothing where another process does."""
+        with self._working() as wanted:
+            if not wanted:
+                return
+            try:
+                with self._fleets.in_force() as opened, _alone(opened, TUNE) as ours:
+                    if ours:
+                        choose_in_turn(opened.fleet, self._clock.now().replace(microsecond=0))
+            except Exception:  # whatever breaks a choice must not end the daemon: the next forecast brings the next try
+                log.exception(TUNE)
 
     def reload(self, path: Path) -> float | None:
         """Put the configuration on disk in force; how often it wants to apply, in seconds, None when it was refused."""
@@ -164,9 +177,9 @@ class Runs:
 
 
 @contextmanager
-def _alone(opened: OpenFleet, half: Half) -> Iterator[bool]:
-    """Hold the lease of one half of the line; False where another process does the work. Raises StoreError."""
-    lease = open_lease(opened.store_url, half.value)
+def _alone(opened: OpenFleet, half: str) -> Iterator[bool]:
+    """Hold the lease of one half of the line, or of what is beside it; False where another process does the work. Raises StoreError."""
+    lease = open_lease(opened.store_url, str(half))
     ours = lease.try_acquire()
     try:
         yield ours

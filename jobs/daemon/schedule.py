@@ -59,6 +59,7 @@ class Schedule:
     def _forecast(self) -> None:
         if self._runs.forecast():
             self._runs.apply()  # fresh plans are in force at once, not an interval later
+            self._runs.choose()
 
     def _once(self, run: Callable[[], object], half: Half) -> None:
         """Run beside the clock, after a run of the same half that is at work."""

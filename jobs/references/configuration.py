@@ -117,7 +117,9 @@ def _plain(node: Json) -> str:
         case str(pattern) if pattern == CLOCK_PATTERN:
             return "`HH:MM`"
     bounds = " ".join(f"{word} {plain_number(node[key])}" for key, word in _BOUNDS if key in node)
-    return f"{_KINDS[node['type']]} {bounds}".strip()
+    kind, *words = node["type"] if isinstance(node["type"], list) else [node["type"]]  # a number, or a word that the pattern spells
+    told = f"{_KINDS[kind]} {bounds}".strip()
+    return f"{told}, or `{node['pattern'].strip('^$')}`" if words else told
 
 
 def _default(node: Json) -> str:

@@ -8,6 +8,7 @@ from forecaster.errors import NothingKept
 from forecaster.explain import Explanation, explain
 from forecaster.forecast import Forecast
 from forecaster.plan import Plan
+from forecaster.recommendation import Recommendation
 from forecaster.units import iso
 from jobs.views.kept import Kept
 
@@ -16,7 +17,7 @@ from jobs.views.kept import Kept
 class Explained:
     """One target's floor. plan: the one that was followed, None where none was or it is gone. forecasts: those that it was made from.
 
-    promotion: what holds the workload in auto, None where nothing but its configuration does.
+    promotion: what holds the workload in auto, None where nothing but its configuration does. point: what was recommended for its pool.
     """
 
     record: CycleRecord
@@ -24,6 +25,7 @@ class Explained:
     forecasts: tuple[Forecast, ...]
     explanation: Explanation
     promotion: Ruling | None = None
+    point: Recommendation | None = None
 
 
 def explained(kept: Kept, targets: Sequence[str]) -> tuple[Explained, ...]:
@@ -48,4 +50,5 @@ def _explained(kept: Kept, record: CycleRecord) -> Explained:
         forecasts=tuple(forecast for forecast in forecasts if forecast is not None),
         explanation=explain(record, plan),
         promotion=kept.member.promotion,
+        point=kept.member.points.get(decision.pool),
     )

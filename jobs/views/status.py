@@ -1,5 +1,6 @@
 """How things stand: modes, floors, plans, and what people ordered."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -7,6 +8,7 @@ from forecaster.approval import InForce, active, override_of
 from forecaster.decision import CycleRecord, Ruling, RulingKind
 from forecaster.errors import NothingKept
 from forecaster.ports import Store
+from forecaster.recommendation import Recommendation
 from forecaster.workload import Mode, Workload
 from jobs.fleet import Member
 from jobs.standing import standing
@@ -24,7 +26,10 @@ class PoolStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkloadStatus:
-    """One workload as of `now`; pause, override: the orders that hold, None = none. promotion: what raised its mode from `configured`."""
+    """One workload as of `now`; pause, override: the orders that hold, None = none. promotion: what raised its mode from `configured`.
+
+    points: what is recommended for its pools.
+    """
 
     now: datetime
     workload: Workload
@@ -33,6 +38,7 @@ class WorkloadStatus:
     pools: tuple[PoolStatus, ...]
     promotion: Ruling | None
     configured: Mode
+    points: Mapping[str, Recommendation]
 
 
 def status_of(store: Store, members: tuple[Member, ...], now: datetime) -> tuple[WorkloadStatus, ...]:
@@ -62,4 +68,5 @@ def _status(kept: Kept) -> WorkloadStatus:
         ),
         promotion=kept.member.promotion,
         configured=kept.member.configured or kept.workload.policy.mode,
+        points=kept.member.points,
     )

@@ -3,13 +3,12 @@
 import pytest
 
 from jobs.aims import Aim, aim_of
-from jobs.config.reading import read_config
 from tests.jobs.world import World
 
 
 def aim(world: World, told: float | None = None) -> Aim:
     with world.fleet() as fleet:
-        return aim_of(fleet.members[0], read_config(world.path), told)
+        return aim_of(fleet.members[0], told)
 
 
 def follows(world: World, metrics: list[dict[str, object]]) -> None:
