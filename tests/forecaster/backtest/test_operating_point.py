@@ -3,8 +3,9 @@
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
+import pytest
 
-from forecaster.backtest.operating_point import Candidates, OperatingPoint, choose_level, choose_pair, operating_points
+from forecaster.backtest.operating_point import Candidates, OperatingPoint, choose, choose_pair, operating_points
 from forecaster.backtest.settings import Settings
 from forecaster.series import Floats
 from forecaster.simulate.fleet import Fleet, Ints, Outcome
@@ -101,12 +102,22 @@ def test_days_longer_ago_than_the_trailing_ones_are_forgotten() -> None:
     assert [point.level for point in points] == [0.5, 0.5, 0.9, 0.9, 0.5, 0.5]
 
 
-def test_the_level_is_chosen_with_something_to_spare() -> None:
-    outcome = Outcome(
-        arrivals=np.array([10_000.0]),
-        late=np.array([[8.0], [4.0]]),
-        paid_min=np.array([[10.0], [20.0]]),
-        changes=np.zeros((2, 1)),
+def outcome_of(late: list[float], paid_min: list[float], days: int) -> Outcome:
+    """Two rows of equal days of 10,000 arrivals each."""
+    return Outcome(
+        arrivals=np.full(days, 10_000.0),
+        late=np.repeat(np.array(late)[:, None], days, axis=1),
+        paid_min=np.repeat(np.array(paid_min)[:, None], days, axis=1),
+        changes=np.zeros((2, days)),
         backlog=np.zeros(2),
     )
-    assert choose_level(outcome, SETTINGS) == 1
+
+
+@pytest.mark.parametrize(("days", "row"), [(1, 1), (3, 1), (12, 0)])
+def test_the_fewer_days_were_seen_the_more_is_to_spare(days: int, row: int) -> None:
+    """8 of 10,000 late are 0.8 of the limit; 12 days are held to 0.8 of it, 3 to half and one to a quarter.
+
+    At 50 replica-minutes for each of late work the first is the cheaper row: of 10 requests a minute 8 are 0.8 minutes.
+    """
+    seen = outcome_of([8.0, 0.0], [100.0, 150.0], days)
+    assert choose(seen, trial(np.full(3 * 1_440, 100.0))) == row

@@ -35,7 +35,8 @@ def found(month: Trace) -> Backtest:
 def test_there_is_one_forecast_peak_and_point_a_day(found: Backtest) -> None:
     assert [f.issued_at for f in found.forecasts] == [START + day * DAY for day in range(14, 32)]
     assert len(found.peaks) == len(found.points) == len(found.forecasts)
-    assert found.floors.size == 18 * 48
+    assert found.floor_step_s == 300
+    assert found.floors.size == 18 * 288
     assert (found.floors >= 1).all()
 
 
@@ -55,7 +56,7 @@ def test_what_happens_after_an_instant_moves_no_floor_before_it(month: Trace, fo
     counts = month.counts.copy()
     counts[20 * 48 + 20 :] = 9e5
     stormy = backtest(replace(month, counts=counts), POLICY, SMALL)
-    until = 6 * 48 + 20
+    until = 6 * 288 + 20 * 6
     assert np.array_equal(stormy.floors[: until + 1], found.floors[: until + 1])
     assert stormy.points[:7] == found.points[:7]
 
@@ -69,7 +70,7 @@ def test_what_happens_from_an_origin_on_moves_nothing_that_was_decided_at_it(mon
     stormy[20 * 48 :] = 9e5
     before, after = (backtest(replace(month, counts=counts), POLICY, SMALL) for counts in (calm, stormy))
     assert before.points[:7] == after.points[:7]
-    assert np.array_equal(before.floors[: 6 * 48 + 1], after.floors[: 6 * 48 + 1])
+    assert np.array_equal(before.floors[: 6 * 288 + 1], after.floors[: 6 * 288 + 1])
     assert np.array_equal(before.forecasts[6].values, after.forecasts[6].values)
 
 

@@ -4,6 +4,7 @@ import pytest
 
 from forecaster.backtest.settings import Settings
 from forecaster.forecast import STANDARD_LEVELS
+from forecaster.models.nowcasting import LEVELS
 
 
 def test_forecasts_state_the_standard_levels_and_every_candidate() -> None:
@@ -22,6 +23,11 @@ def test_the_defaults_are_the_contract() -> None:
     )
 
 
+def test_the_candidates_are_the_levels_at_which_tails_are_learned() -> None:
+    """Between them a tail is a straight line: at them it is what was measured."""
+    assert Settings().levels == LEVELS
+
+
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
@@ -35,7 +41,6 @@ def test_the_defaults_are_the_contract() -> None:
         ({"targets": (0.0,)}, r"backtest\.targets must be at least one, each above 0 and at most 1"),
         ({"targets": (1.01,)}, r"each above 0 and at most 1"),
         ({"trailing_days": 0}, r"backtest\.trailing_days must be above 0 days"),
-        ({"caution_ratio": 0.0}, r"backtest\.caution_ratio must be above 0"),
     ],
 )
 def test_nonsense_is_refused_with_the_name_of_the_field(wrong: dict[str, object], sentence: str) -> None:

@@ -90,7 +90,7 @@ def same(one: Nowcast | None, other: Nowcast | None) -> bool:
 def test_where_deviations_last_live_load_is_followed() -> None:
     found = learned(days_of(lasting(28)))
     assert sum(found.weights) == pytest.approx(1.0, abs=0.1)
-    assert found.weights[0] == max(found.weights)
+    assert found.weights[2] < 0.15  # what is there now is all that counts
 
 
 @pytest.mark.parametrize("window", [1, WINDOW])
@@ -99,11 +99,10 @@ def test_where_deviations_are_noise_the_forecast_is_followed(window: int) -> Non
     assert sum(learned(days_of(noise(28, sigma=0.4), window=window)).weights) < 0.15
 
 
-def test_noise_too_small_to_tell_from_nothing_leaves_the_prior_which_moves_next_to_nothing() -> None:
-    found, said = learned(days_of(noise(28, sigma=0.02))), 1_000.0
-    deviations = tuple(0.02 / math.sqrt(span_s / STEP_S) for span_s in SPANS_S)  # of one sigma each
-    asked = [found.largest_at(0.95, END, said, Seen(deviations=d, load=said)) for d in (deviations, (0.0, 0.0, 0.0))]
-    assert asked[0] / asked[1] == pytest.approx(1.0, abs=0.01)
+@pytest.mark.parametrize("kind", [noise, lasting])
+def test_the_size_of_deviations_does_not_matter(kind: Callable[..., Floats]) -> None:
+    small, large = (learned(days_of(kind(28, sigma=sigma))) for sigma in (0.02, 0.2))
+    assert small.weights == pytest.approx(large.weights, abs=0.1)
 
 
 def test_noise_around_a_day_that_is_busier_as_a_whole_is_judged_by_the_longest_span() -> None:
