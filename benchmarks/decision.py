@@ -96,7 +96,7 @@ class Verdict:
 def figures() -> Iterator[Figure | Table]:
     """The rows with goals, over recorded traces; those of generated ones for the record; a line a trace, and a table each."""
     real, made = traces(), tuple((one.name, counted(one.series)) for one in generated())
-    longest_first = sorted((*real, *made), key=lambda one: -one[1].counts.size)
+    longest_first = sorted((*real, *made), key=lambda one: one[1].start - one[1].end)
     with processes() as pool:
         waiting = {name: pool.submit(judged, name, trace) for name, trace in longest_first}
         found = {name: future.result() for name, future in waiting.items()}
