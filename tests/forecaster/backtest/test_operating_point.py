@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from forecaster.backtest.operating_point import Candidates, OperatingPoint, choose, choose_pair, operating_points
+from forecaster.backtest.operating_point import Candidates, OperatingPoint, cheapest_pair, choose, choose_pair, operating_points
 from forecaster.backtest.settings import Settings
 from forecaster.series import Floats
 from forecaster.simulate.fleet import Fleet, Ints, Outcome
@@ -102,6 +102,13 @@ def test_days_longer_ago_than_the_trailing_ones_are_forgotten() -> None:
     assert [point.level for point in points] == [0.5, 0.5, 0.9, 0.9, 0.5, 0.5]
 
 
+def test_of_pairs_that_cost_nearly_the_same_the_coolest_autoscaler_is_chosen_at_its_best_level() -> None:
+    """Rows are levels, columns targets from cool to hot."""
+    assert cheapest_pair(np.array([[103.0, 101.9, 100.0], [104.0, 102.5, 150.0]])) == (0, 1)
+    assert cheapest_pair(np.array([[103.0, 160.0, 100.0], [101.0, 101.0, 150.0]])) == (1, 0)
+    assert cheapest_pair(np.array([[103.0, 102.1, 100.0], [104.0, 102.5, 150.0]])) == (0, 2)
+
+
 def outcome_of(late: list[float], paid_min: list[float], days: int) -> Outcome:
     """Two rows of equal days of 10,000 arrivals each."""
     return Outcome(
@@ -117,7 +124,7 @@ def outcome_of(late: list[float], paid_min: list[float], days: int) -> Outcome:
 def test_the_fewer_days_were_seen_the_more_is_to_spare(days: int, row: int) -> None:
     """8 of 10,000 late are 0.8 of the limit; 12 days are held to 0.8 of it, 3 to half and one to a quarter.
 
-    At 50 replica-minutes for each of late work the first is the cheaper row: of 10 requests a minute 8 are 0.8 minutes.
+    At 50 replica-minutes for each of late work the first is the cheaper row, at 100 the second: of 10 requests a minute 8 are 0.8 minutes.
     """
     seen = outcome_of([8.0, 0.0], [100.0, 150.0], days)
     assert choose(seen, trial(np.full(3 * 1_440, 100.0))) == row

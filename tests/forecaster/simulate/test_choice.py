@@ -29,7 +29,10 @@ def test_of_equally_cheap_policies_the_least_late_is_chosen_and_of_equal_ones_th
     assert choose([0.0005, 0.0001, 0.0001], [10, 10, 10]) == 1
 
 
-def price(late: list[float], paid_min: list[float], limit: float = 0.001, prices: tuple[float, ...] = PRICES) -> float:
+THREE = (50.0, 100.0, 200.0)
+
+
+def price(late: list[float], paid_min: list[float], limit: float = 0.001, prices: tuple[float, ...] = THREE) -> float:
     """Of 1,000 minutes of work in all: one minute of it late is a thousandth."""
     late_min = np.array(late)
     return price_in_time(late_min / 1_000, late_min, np.array(paid_min), limit, prices)
@@ -42,7 +45,6 @@ def cheapest(late: list[float], paid_min: list[float], limit: float = 0.001) -> 
 
 def test_at_the_lowest_price_the_cheapest_is_recommended_if_it_is_in_time() -> None:
     """One minute late costs 50: more than 40 minutes of a replica and less than 60."""
-    assert PRICES == (50.0, 100.0, 200.0)
     assert price([1.0, 0.0], [1_000.0, 1_040.0]) == price([1.0, 0.0], [1_000.0, 1_060.0]) == 50.0
     assert cheapest([1.0, 0.0], [1_000.0, 1_040.0]) == 1
     assert cheapest([1.0, 0.0], [1_000.0, 1_060.0]) == 0
@@ -70,6 +72,11 @@ def test_where_none_is_in_time_the_dearest_price_decides() -> None:
 
 def test_a_limit_of_nothing_is_met_by_nothing_late() -> None:
     assert price([0.3, 0.0], [1_000.0, 1_025.0], limit=0.0) == 100.0
+
+
+def test_prices_rise_from_what_a_minute_of_a_replica_costs() -> None:
+    assert PRICES[0] > 1
+    assert list(PRICES) == sorted(set(PRICES))
 
 
 def test_a_price_that_a_person_named_stands_alone() -> None:
