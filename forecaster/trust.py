@@ -134,7 +134,7 @@ def base_forecast(forecast: Forecast, history: Series) -> Forecast:
     loads = week[~np.isnan(week)]
     base = max(float(np.quantile(loads, _BASE_QUANTILE)), _BASE_LEAST_RATIO * float(loads.mean())) if loads.size else 0.0
     flat = np.full_like(forecast.values, base)
-    return replace(forecast, values=flat, window_max=flat, daily_peaks=(), model="base_load", members=())
+    return replace(forecast, values=flat, window_max=flat, daily_peaks=(), model="base_load", members=(), nowcast=None)
 
 
 def _unjudged(signal: Signal) -> Trust:

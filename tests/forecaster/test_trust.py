@@ -10,6 +10,7 @@ from forecaster.forecast import STANDARD_LEVELS, DailyPeak, Forecast, TrackRecor
 from forecaster.reasons import ALERTS, Code
 from forecaster.series import Series, Signal, Window
 from forecaster.trust import Gate, Trust, Verdict, base_forecast, is_wide, reactive, spread_ratio, trust
+from tests.forecaster.nowcasts import nowcast_of
 
 NOW = datetime(2026, 3, 2, 8, tzinfo=UTC)
 WELL = TrackRecord(days=14, pinball=6.0, naive_pinball=10.0, coverage=0.95, drift_log=0.02)
@@ -159,6 +160,11 @@ def test_the_base_load_is_what_is_nearly_always_there() -> None:
     based = base_forecast(forecast(), history([900.0] * 50 + [80.0] * 20 + [float("nan")] * 10 + [500.0] * 80))
     assert set(based.values.ravel()) == set(based.window_max.ravel()) == {80.0}
     assert (based.daily_peaks, based.model) == ((), "base_load")
+
+
+def test_what_was_learned_of_live_load_beside_another_median_is_not_said_of_the_base_load() -> None:
+    """It would ask for the P95 that the base load was taken instead of."""
+    assert base_forecast(replace(forecast(), nowcast=nowcast_of()), history([80.0] * 160)).nowcast is None
 
 
 def test_the_base_load_is_never_nothing_where_there_is_traffic() -> None:
