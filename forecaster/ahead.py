@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forecaster.demand import LEAST_RATIO, Demand
-from forecaster.nowcast import FINEST_S, SPANS_S, Nowcast, Seen
+from forecaster.nowcast import FINEST_S, SPANS_S, Nowcast, Seen, steps_ahead
 from forecaster.plan import Floor
 from forecaster.reasons import Code, Reason
 from forecaster.series import Floats, Signal
@@ -89,7 +89,7 @@ def _largest_median(demand: Demand, s: int, i: int, now: datetime) -> float:
     width, medians = max(1, demand.window_s // demand.step_s), demand.expected[s]
     if demand.step_s <= FINEST_S:
         return float(medians[i : i + width].max())
-    share = (epoch_s(now) - epoch_s(demand.start)) / demand.step_s - i
-    stamps = medians[np.minimum(np.arange(i, i + width + 2), medians.size - 1)]
-    first, last = (float(a + share * (b - a)) for a, b in ((stamps[0], stamps[1]), (stamps[width], stamps[width + 1])))
-    return max(first, last if share > 0 else first, float(stamps[1 : width + 1].max()))
+    first = (epoch_s(now) - epoch_s(demand.start)) / demand.step_s
+    last = first + steps_ahead(width, demand.step_s)
+    ends = np.interp((first, last), np.arange(medians.size), medians)
+    return float(max(ends.max(), medians[i + 1 : int(last) + 1].max(initial=0.0)))

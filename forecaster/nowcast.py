@@ -35,6 +35,15 @@ FINEST_S = 5 * MINUTE_S
 """Within longer buckets the median is taken to run straight from one stamp to the next, and looked at this often."""
 HOURS = DAY_S // HOUR_S
 
+
+def steps_ahead(window_steps: int, step_s: int) -> float:
+    """How far a nowcast looks ahead, in buckets: over the lead window, of whose last one no more than FINEST_S where they are longer.
+
+    Floors are decided that often, so none of them has to carry the rest of it.
+    """
+    return window_steps if step_s <= FINEST_S else window_steps - 1 + FINEST_S / step_s
+
+
 _MOST_RATIO, _MOST_LIVE_RATIO = 1.2, 1.5
 _LEAST_LOG = -7.0  # a load that vanished has a logarithm, too
 

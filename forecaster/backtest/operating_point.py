@@ -55,9 +55,11 @@ class Candidates:
 def choose_pair(trial: Trial, candidates: Candidates, targets: tuple[float, ...]) -> OperatingPoint:
     """The pair that a trial recommends which begins where the candidates do; targets rise.
 
-    Of pairs that cost nearly the same it is the one with the coolest autoscaler: that one depends least on us.
+    Of pairs that cost nearly the same it is the one with the coolest autoscaler: that one depends least on us. All may be twice as late as
+    the limit has it: levels are chosen again each day, and make up for a target that stays.
     """
-    costs = costs_of(trial.outcome(candidates.under(targets, trial)), trial).reshape(len(candidates.levels), len(targets))
+    patient = replace(trial, late_limit_ratio=2 * trial.late_limit_ratio)
+    costs = costs_of(trial.outcome(candidates.under(targets, trial)), patient).reshape(len(candidates.levels), len(targets))
     level, target = cheapest_pair(costs)
     return OperatingPoint(level=candidates.levels[level], target=targets[target])
 

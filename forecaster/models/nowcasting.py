@@ -13,7 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
-from forecaster.nowcast import FINEST_S, HOURS, SPANS_S, Nowcast
+from forecaster.nowcast import FINEST_S, HOURS, SPANS_S, Nowcast, steps_ahead
 from forecaster.series import Floats
 from forecaster.units import DAY_S, MINUTE_S
 
@@ -124,15 +124,24 @@ def _examples(days: Days, offset: Floats) -> _Examples:
 
 def _largest_from(line: Floats, days: Days, at: NDArray[np.int64], parts: int) -> Floats:
     """The largest over the window from each example on, (series, examples); NaN unless all of it is known."""
-    width, padded = days.window_steps, np.pad(line, ((0, 0), (0, days.window_steps + 1)), constant_values=np.nan)
+    padded = np.pad(line, ((0, 0), (0, days.window_steps + 2)), constant_values=np.nan)
+    ahead = steps_ahead(days.window_steps, days.step_s)
     if days.step_s <= FINEST_S:
-        found: Floats = sliding_window_view(padded, width, axis=1)[:, at].max(axis=2)
+        found: Floats = sliding_window_view(padded, days.window_steps, axis=1)[:, at].max(axis=2)
         return found
-    shares = np.arange(parts) / parts
-    inner = sliding_window_view(padded, width, axis=1)[:, at + 1].max(axis=2)[:, :, None]  # the stamps inside of the window
-    first, last = (padded[:, i, None] + shares * (padded[:, i + 1] - padded[:, i])[:, :, None] for i in (at, at + width))
-    ends = np.where(shares > 0, np.maximum(first, last), first)
-    largest: Floats = np.maximum(inner, ends).reshape(len(line), -1)
+    found = np.stack([_largest_between(padded, at, share, share + ahead) for share in np.arange(parts) / parts], axis=2)
+    return found.reshape(len(line), -1)
+
+
+def _largest_between(line: Floats, at: NDArray[np.int64], first: float, last: float) -> Floats:
+    """The largest of the straight lines between stamps from `first` to `last` stamps after each, (series, instants)."""
+    ends = []
+    for place in (first, last):
+        below, share = int(place), place % 1
+        ends.append(line[:, at + below] * (1 - share) + (line[:, at + below + 1] * share if share else 0.0))
+    largest: Floats = np.maximum(*ends)
+    if int(last) > 0:  # stamps lie in between
+        largest = np.maximum(largest, sliding_window_view(line, int(last), axis=1)[:, at + 1].max(axis=2))
     return largest
 
 

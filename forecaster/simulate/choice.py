@@ -20,7 +20,7 @@ def cheapest_in_time(late_ratio: Floats, replica_hours: Floats, late_limit_ratio
     return int(order[0])
 
 
-PRICES = (50.0, 100.0, 200.0)
+PRICES = (25.0, 50.0, 100.0, 200.0)
 """What a minute of late work is worth, in minutes of a replica: at the newsvendor's price p, capacity is held until it is needed with a
 chance of 1 / p (Arrow, Harris, Marschak 1951). Dearer prices buy days that were bad once and will not come again: 400 and 800 cost more
 at equal lateness on the traces that this was tried on."""
