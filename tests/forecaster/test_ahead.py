@@ -10,7 +10,7 @@ import pytest
 from forecaster.ahead import Ahead, ahead, ahead_reasons, asked_ahead, may_lower, seen_at
 from forecaster.calendar import FloorWindow
 from forecaster.demand import Demand
-from forecaster.nowcast import Nowcast, Seen
+from forecaster.nowcast import Nowcast, Seen, steps_ahead
 from forecaster.plan import plan
 from forecaster.reasons import Code
 from forecaster.series import Floats, Signal
@@ -107,13 +107,18 @@ def test_at_the_end_of_the_demand_the_window_is_what_is_left_of_it() -> None:
 
 
 def test_within_long_buckets_the_median_runs_straight_from_stamp_to_stamp() -> None:
-    ramp = hourly([100.0, 200.0, 400.0, 0.0])
-    assert [need(ramp, minutes) for minutes in (0, 15, 30, 60)] == pytest.approx([200.0, 250.0, 300.0, 400.0])
+    ramp = hourly([100.0, 220.0, 460.0, 0.0])
+    assert [need(ramp, minutes) for minutes in (0, 15, 30, 60)] == pytest.approx([110.0, 140.0, 170.0, 240.0])
 
 
 def test_a_top_between_two_long_buckets_is_not_missed_and_a_fall_is_followed_down() -> None:
     top = hourly([100.0, 400.0, 100.0, 100.0])
-    assert [need(top, minutes) for minutes in (30, 59, 60, 90)] == pytest.approx([400.0, 400.0, 400.0, 250.0])
+    assert [need(top, minutes) for minutes in (30, 58, 60, 90)] == pytest.approx([275.0, 400.0, 400.0, 250.0])
+
+
+@pytest.mark.parametrize(("step_s", "steps", "ahead_s"), [(60, 15, 900), (300, 3, 900), (900, 2, 1_200), (3_600, 2, 3_900)])
+def test_of_the_last_long_bucket_of_the_window_only_what_no_later_floor_carries_counts(step_s: int, steps: int, ahead_s: int) -> None:
+    assert steps_ahead(steps, step_s) * step_s == pytest.approx(ahead_s)
 
 
 def test_after_the_last_stamp_the_median_stays_as_it_was() -> None:
@@ -121,7 +126,8 @@ def test_after_the_last_stamp_the_median_stays_as_it_was() -> None:
 
 
 def test_a_window_of_several_long_buckets_looks_at_all_of_their_stamps() -> None:
-    assert need(hourly([100.0, 100.0, 100.0, 400.0, 100.0], window_h=2), 45) == pytest.approx(325.0)
+    far = hourly([100.0, 100.0, 400.0, 100.0, 100.0], window_h=2)
+    assert [need(far, minutes) for minutes in (0, 30, 54, 55, 120)] == pytest.approx([125.0, 275.0, 395.0, 400.0, 400.0])
 
 
 def test_the_level_is_that_of_the_demand() -> None:
