@@ -10,6 +10,7 @@ from forecaster.series import LOAD_SIGNALS
 from forecaster.workload import Mode, Pool, Workload
 from jobs.checking.finding import Finding, State
 from jobs.config.document import Config
+from jobs.config.policy import AUTO_LEVEL
 from jobs.config.scalars import spell_duration
 from jobs.config.workloads import WorkloadSection
 
@@ -76,4 +77,5 @@ def _comes_to(section: WorkloadSection, workload: Workload, promotion: Ruling | 
     remedy = f"; `forecaster promote {workload.name}` says what is missing" if policy.mode is Mode.AUTO and promotion is None else ""
     used = dict.fromkeys(signal for pool in workload.pools for signal in _used(section, pool.capacity))
     lead_s = max(pool.lead_time.plan_s for pool in workload.pools)
-    return f"mode {mode}: floors follow {' and '.join(used)} at P{policy.level * 100:g}, {spell_duration(lead_s)} ahead{remedy}"
+    level = f"P{policy.level * 100:g}" + (" until `tune` recommends a level" if section.policy.level == AUTO_LEVEL else "")
+    return f"mode {mode}: floors follow {' and '.join(used)} at {level}, {spell_duration(lead_s)} ahead{remedy}"
