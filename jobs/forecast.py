@@ -25,7 +25,7 @@ from jobs.events import known_events
 from jobs.failure import failure
 from jobs.fetch import bring, keep, look_up, see
 from jobs.fleet import Fleet, ModelChoice
-from jobs.levels import with_operating_points
+from jobs.levels import with_levels
 from jobs.plan import foresee, planned, recall, settle
 from jobs.progress import beside, told
 from jobs.starts import look_at_all, with_lead_times
@@ -40,7 +40,7 @@ def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> 
     """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError."""
     unread = look_at_all(fleet, now)
     fleet = with_lead_times(fleet, now)
-    fleet = with_operating_points(with_promotions(fleet, now), now)
+    fleet = with_levels(with_promotions(fleet, now), now)
     events, count = known_events(fleet, now), len(fleet.members)
     fetching, forecasting = beside(progress, _FETCHING, _FORECASTING)
     fetched = _fetched(fleet, now, events, fetching)
@@ -60,7 +60,7 @@ def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Bat
 def plan_fleet(fleet: Fleet, now: datetime) -> Batch:
     """Only the last steps: plan anew from the newest forecasts in the store, say after the policy changed."""
     fleet = with_lead_times(fleet, now)
-    fleet = with_operating_points(with_promotions(fleet, now), now)
+    fleet = with_levels(with_promotions(fleet, now), now)
     events = known_events(fleet, now)
     recalled = (tuple(walled(partial(recall, fleet, now=now), draft) for draft in batch) for batch in batches(fleet.members))
     drafts = tuple(draft for batch in recalled for draft in plan_batch(fleet, batch, now, events))

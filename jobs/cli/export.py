@@ -119,10 +119,11 @@ def _of_workload(named: str, config: Path | None, now: str | None) -> None:
     from jobs.aims import aim_of_pool
     from jobs.cli.session import session
     from jobs.export.hpa import dial_patch
+    from jobs.levels import with_points
 
     name, _, pool = named.partition("/")
     with session(config, now) as at:
-        member = at.member(name)
+        (member,) = with_points(at.fleet.store, at.members(name), at.now)
         pools = {one.name: one for one in member.workload.pools}
         chosen = pools.get(pool) if pool or len(pools) > 1 else next(iter(pools.values()))
         if chosen is None:

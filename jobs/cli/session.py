@@ -17,7 +17,6 @@ from jobs.config.reading import config_path, read_config
 from jobs.config.scalars import duration_s
 from jobs.earned import with_promotions
 from jobs.fleet import Fleet, Member
-from jobs.levels import with_operating_points
 from jobs.telemetry import start_logging
 from jobs.wiring import Rehearse, open_fleet, store_url
 
@@ -68,8 +67,7 @@ def session(config: Path | None, now: str | None = None, *, rehearse: Rehearse =
         fleet = closing.enter_context(open_fleet(document, path.parent, rehearse=rehearse))
         for problem in fleet.problems:
             say(f"forecaster: {problem}")
-        fleet = with_operating_points(with_promotions(fleet, clock.now()), clock.now())
-        yield Session(path=path, config=document, clock=clock, fleet=fleet)
+        yield Session(path=path, config=document, clock=clock, fleet=with_promotions(fleet, clock.now()))
 
 
 def instant(text: str) -> datetime:

@@ -36,10 +36,12 @@ def review(
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
     from jobs.events import known_events
+    from jobs.levels import with_points
     from jobs.views.review import review_members
 
     with session(config, now) as at:
-        reviews = review_members(at.fleet.store, at.members(workload), at.now, known_events(at.fleet, at.now))
+        members = with_points(at.fleet.store, at.members(workload), at.now)
+        reviews = review_members(at.fleet.store, members, at.now, known_events(at.fleet, at.now))
     if json or output is Output.JSON:
         show_json(reviews_json(reviews, at.now, ahead=workload is not None))
     elif output is Output.TABLE and workload is not None:
@@ -58,10 +60,12 @@ def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Ou
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
     from jobs.cli.status import print_decisions, print_points, status_json, status_table, without_password
+    from jobs.levels import with_points
     from jobs.views.status import status_of
 
     with session(config, now) as at:
-        found, store = status_of(at.fleet.store, at.fleet.members, at.now), without_password(at.store_url)
+        members = with_points(at.fleet.store, at.fleet.members, at.now)
+        found, store = status_of(at.fleet.store, members, at.now), without_password(at.store_url)
     if json or output is Output.JSON:
         show_json(status_json(found, store))
         return
@@ -87,11 +91,12 @@ def explain(
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
     from jobs.events import known_events
+    from jobs.levels import with_points
     from jobs.views.explained import explained
     from jobs.views.kept import Kept
 
     with session(config, now) as at:
-        member, instant = at.member(workload), at.now
+        (member,), instant = with_points(at.fleet.store, at.members(workload), at.now), at.now
         kept = Kept(store=at.fleet.store, member=member, now=instant, events=known_events(at.fleet, instant))
         found = explained(kept, _targets(member, target))
     if json or output is Output.JSON:

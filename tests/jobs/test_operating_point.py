@@ -16,7 +16,7 @@ from forecaster.units import iso
 from jobs.apply import apply_fleet
 from jobs.fleet import Fleet
 from jobs.forecast import forecast_fleet
-from jobs.levels import with_operating_points
+from jobs.levels import with_points
 from jobs.operating_point import Chosen, choose, choose_due
 from jobs.recommendations import keep_looks, kept_looks, with_another
 from tests.jobs.cli.process import Ended, forecaster
@@ -111,9 +111,9 @@ def test_a_choice_is_kept_with_what_it_saves_and_how_its_target_is_set(world: Wo
     assert found.saved_ratio > 0.1
     assert found.remedy.startswith("kubectl -n serving patch hpa chat --type json -p '")
     with world.fleet() as later:
-        (member,) = with_operating_points(later, NOW).members
+        (member,) = with_points(later.store, later.members, NOW)
         assert member.points == {"gpu": found}
-        assert with_operating_points(later, NOW - DAY).members[0].points == {}
+        assert with_points(later.store, later.members, NOW - DAY)[0].points == {}
 
 
 def test_the_next_choice_is_added_and_a_pair_that_stands_keeps_its_date(world: World) -> None:
@@ -134,7 +134,7 @@ def test_too_little_history_is_said_and_nothing_is_recommended(world: World, day
         if days:
             kept_load(fleet, days)
         found = chosen(fleet)
-        assert with_operating_points(fleet, NOW).members[0].points == {}
+        assert with_points(fleet.store, fleet.members, NOW)[0].points == {}
     assert found.made is None
     told = f"{max(0, days - 1)} whole days of rpm are measured and believed behind the first one, and a choice takes 7"
     assert found.looked.missing == f"too little history: {told}"
