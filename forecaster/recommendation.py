@@ -36,7 +36,7 @@ class Rules:
     late_limit_ratio: float = 0.001
     gain_ratio: float = 0.03
     every_s: float = 7 * DAY_S
-    workloads: int = 10
+    workloads: int = 2
 
     def __post_init__(self) -> None:
         check_not_negative("operating_point.late_limit_ratio", self.late_limit_ratio, "")

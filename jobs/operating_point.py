@@ -8,6 +8,7 @@ import numpy as np
 import structlog
 
 from forecaster.backtest.recent import Days, tried
+from forecaster.backtest.settings import Progress, silent
 from forecaster.errors import ForecasterError, HistoryAtOtherStep, StoreError
 from forecaster.marks import Mark, MarkKind, Treatment
 from forecaster.recommendation import LEAST_DAYS, MOST_DAYS, Grid, Recommendation, is_due, level_now, settled
@@ -17,6 +18,7 @@ from forecaster.workload import Policy, Pool
 from jobs.aims import Aim, aim_of_pool
 from jobs.dial import how_to_set
 from jobs.fleet import Fleet, Member
+from jobs.progress import told
 from jobs.promotion import without
 from jobs.recommendations import Looked, PoolName, keep_looks, kept_looks, pools_of, with_another
 from jobs.route import route
@@ -56,7 +58,7 @@ class Chosen:
     grid: Grid | None = None
 
 
-def choose_due(fleet: Fleet, now: datetime) -> tuple[Chosen, ...]:
+def choose_due(fleet: Fleet, now: datetime, progress: Progress = silent) -> tuple[Chosen, ...]:
     """Choose for the workloads whose turn it is, those first that waited longest; what comes is kept.
 
     At most `rules.workloads` of them, the others at the next call. A pool that fails stops no other. Raises StoreError.
@@ -66,16 +68,17 @@ def choose_due(fleet: Fleet, now: datetime) -> tuple[Chosen, ...]:
     turn = due[: fleet.rules.workloads]
     if not turn:
         return ()
-    chosen = tuple(choose(replace(fleet, members=tuple(turn)), looks, now))
+    pools = sum(len(member.workload.pools) for member in turn)
+    chosen = tuple(told(choose(replace(fleet, members=tuple(turn)), looks, now), pools, progress, "operating point"))
     found, waiting = sum(each.made is not None for each in chosen), len(due) - len(turn)
     log.info("operating-point", sentence=f"pools chosen for: {found} of {len(chosen)}; workloads that wait for their turn: {waiting}")
     return chosen
 
 
-def choose_in_turn(fleet: Fleet, now: datetime) -> tuple[Chosen, ...]:
+def choose_in_turn(fleet: Fleet, now: datetime, progress: Progress = silent) -> tuple[Chosen, ...]:
     """The same after a forecast, whose plans are kept: where the store fails now, the next one is time enough."""
     try:
-        return choose_due(fleet, now)
+        return choose_due(fleet, now, progress)
     except StoreError as error:
         log.warning("operating-point", sentence=f"nothing was chosen: {error}")
         return ()

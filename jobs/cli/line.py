@@ -1,5 +1,7 @@
 """The commands that do the work: both halves of the line, whole or in part, once or for ever."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -46,12 +48,11 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
     from jobs.cli.tables import peaks_table
     from jobs.forecast import forecast_fleet
 
-    with session(config, now) as at, alone(at, "forecast"):
+    with session(config, now) as at, _choosing(at), alone(at, "forecast"):
         with progress_bar() as progress:
             drafts = forecast_fleet(at.fleet, at.now, progress)
         show(peaks_table(drafts), Output.JSON if json else output)
         _forget(at, now)
-        _choose(at)
         _tell_notes(drafts)
         _tell_distrust(drafts)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
@@ -105,7 +106,7 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
     from jobs.cli.tables import peaks_table, run_json
     from jobs.forecast import forecast_fleet
 
-    with session(config, now, rehearse="all" if dry_run else "by-mode") as at, alone(at, "forecast"), alone(at, "apply"):
+    with session(config, now, rehearse="all" if dry_run else "by-mode") as at, _choosing(at), alone(at, "forecast"), alone(at, "apply"):
         with progress_bar() as progress:
             drafts = forecast_fleet(at.fleet, at.now, progress)
         cycles = apply_fleet(at.fleet, at.now)
@@ -115,7 +116,6 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
             show(peaks_table(drafts), Output.TABLE)
             _print_sentences(cycles)
         _forget(at, now)
-        _choose(at)
         _tell_notes(drafts)
         _tell_distrust(drafts)
         _finish(at, [*_problems(drafts, cycles), *_waiting(drafts)], min(_planned(drafts), _written(cycles)))
@@ -178,11 +178,24 @@ def _forget(at: "Session", now: str | None) -> None:
         prune_daily(at.fleet, at.now)
 
 
+@contextmanager
+def _choosing(at: "Session") -> Iterator[None]:
+    """After a forecast, and after its leases: operating points whose turn it is. Plans stand already; `review` shows what comes."""
+    try:
+        yield
+    except typer.Exit as ended:
+        if ended.exit_code == PARTLY:
+            _choose(at)
+        raise
+    _choose(at)
+
+
 def _choose(at: "Session") -> None:
-    """Operating points whose turn it is; the plans stand already, and what comes is shown by `review`."""
+    from jobs.cli.bar import progress_bar
     from jobs.operating_point import choose_in_turn
 
-    choose_in_turn(at.fleet, at.now)
+    with progress_bar() as progress:
+        choose_in_turn(at.fleet, at.now, progress)
 
 
 def _planned(drafts: tuple["Draft", ...]) -> int:

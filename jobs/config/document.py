@@ -150,9 +150,9 @@ class OperatingPointSection(BaseModel):
     that move teach nobody."""
     every: Duration = 604_800.0
     """How often each pool is replayed. Default 1w; sooner while its history is young and has grown by a quarter."""
-    workloads: Whole = 10
-    """So many workloads are replayed after a forecast at most, those first that waited longest. Default 10: one takes about half a
-    minute of a processor; 0 = none, only by `forecaster tune`."""
+    workloads: Whole = 2
+    """So many workloads are replayed after a forecast at most, those first that waited longest. Default 2: one takes about half a minute
+    of a processor, and with a forecast an hour 300 have their turn in a week; 0 = none, only by `forecaster tune`."""
 
     def to_core(self) -> Rules:
         """The same in the core's type."""

@@ -14,6 +14,7 @@ def on_prometheus(*, mode: str = "review", **policy: object) -> Config:
     return {
         "sources": {"metrics": {"type": "prometheus", "url": "${PROMETHEUS}", "attempts": 1, "timeout_s": 20}},
         "forecast": {"history": "3w", "watched": []},
+        "operating_point": {"workloads": 0},
         "workloads": [
             {
                 "name": "chat",
@@ -31,6 +32,7 @@ def on_csv(*, mode: str = "auto", path: str = "load.csv", target: Config | None 
     return {
         "sources": {"trace": {"type": "csv", "path": path}},
         "forecast": {"watched": []},
+        "operating_point": {"workloads": 0},
         "workloads": [
             {
                 "name": name,
