@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
+from connectors.leases.opening import open_lease
 from forecaster.decision import CycleRecord
 from forecaster.marks import Mark, MarkKind
 from forecaster.plan import Plan
@@ -14,11 +15,17 @@ from forecaster.recommendation import Recommendation, Tried
 from forecaster.series import Series, Signal, Window
 from forecaster.units import iso
 from jobs.apply import apply_fleet
+from jobs.clock import FixedClock
+from jobs.config.reading import read_config
+from jobs.daemon.fleets import Fleets
+from jobs.daemon.runs import Runs
 from jobs.fleet import Fleet
 from jobs.forecast import forecast_fleet
 from jobs.levels import with_points
-from jobs.operating_point import Chosen, choose, choose_due
+from jobs.operating_point import TUNE, Chosen, choose, choose_due
 from jobs.recommendations import keep_looks, kept_looks, with_another
+from jobs.telemetry.metrics import Metrics
+from jobs.telemetry.runs import Diary
 from tests.jobs.cli.process import Ended, forecaster
 from tests.jobs.proof.hpas import pods
 from tests.jobs.world import NOW, World
@@ -284,3 +291,31 @@ def test_review_explain_and_status_show_what_is_recommended(world: World) -> Non
     explained = command(world, "explain", "chat", "--json").out
     assert '"how_to_set_target": "kubectl -n serving patch hpa chat"' in explained
     assert '"operating_points": {' in command(world, "status", "--json").out
+
+
+def looked_at(world: World) -> datetime | None:
+    with world.fleet() as fleet:
+        looked = kept_looks(fleet.store, fleet.members).get(CHAT)
+        return None if looked is None else looked.at
+
+
+def test_a_forecast_of_cron_is_followed_by_a_choice(world: World) -> None:
+    chat(world)
+    assert (command(world, "forecast").code, looked_at(world)) == (0, None)
+    world.config |= {"operating_point": {"workloads": 1}, "forecast": {"model": "seasonal_naive", "history": "5d"}}
+    assert (command(world, "forecast").code, looked_at(world)) == (0, NOW)
+
+
+def test_the_daemon_chooses_unless_another_process_does(world: World) -> None:
+    chat(world)
+    world.config["operating_point"] = {"workloads": 1}
+    fleets = Fleets(world.folder, read_config(world.path), NOW)
+    runs = Runs(fleets, FixedClock(NOW), Metrics(), Diary(NOW))
+    other = open_lease(f"sqlite:///{world.folder}/forecaster.db", TUNE)
+    assert other.try_acquire()
+    runs.choose()
+    assert looked_at(world) is None
+    other.release()
+    runs.choose()
+    assert looked_at(world) == NOW
+    fleets.close()
