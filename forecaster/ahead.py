@@ -66,8 +66,9 @@ def asked_ahead(told: tuple[Ahead, ...]) -> float:
 
 
 def may_lower(planned: Floor, policy: Policy) -> bool:
-    """Whether live load may take a floor below the plan's: one that a person's window, bound or shape set stands."""
-    return policy.blend.live_may_lower and policy.shape is Shape.PROFILE and planned.reason.code in _FROM_FORECAST
+    """Whether live load may take a floor below the plan's: one that a person's window, bound, shape or expected growth set stands."""
+    allowed = policy.blend.live_may_lower and policy.growth_ratio <= 1 and policy.shape is Shape.PROFILE
+    return allowed and planned.reason.code in _FROM_FORECAST
 
 
 def ahead_reasons(demand: Demand, told: tuple[Ahead, ...], planned: int) -> tuple[Reason, ...]:

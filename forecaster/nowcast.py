@@ -52,12 +52,15 @@ _LEAST_LOG = -7.0  # a load that vanished has a logarithm, too
 class Nowcast:
     """What was learned of a workload's deviations; the formula is above.
 
-    weights: of d5, d15, d120, each at least 0. spread: log sigma at E = 1 - offset, and what it gains as log(E + offset) grows by 1.
+    weights: of d5, d15, d120, each at least 0. lulls: the lowest of each that is believed: live load that falls further than it did on
+    99 of 100 quarters of an hour is a broken gauge as likely as a lull, and a lull has its own rule. spread: log sigma at E = 1 - offset,
+    and what it gains as log(E + offset) grows by 1.
     tails: in sigmas, one row an hour from `day_start` (a local midnight) on, rising along `levels`, shape (24, levels). most: the largest
     minute of the last week. offset, most: in the signal's unit. days: measured days that it was learned from.
     """
 
     weights: tuple[float, ...]
+    lulls: tuple[float, ...]
     base: float
     spread: tuple[float, ...]
     levels: tuple[float, ...]
@@ -69,10 +72,16 @@ class Nowcast:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tails", frozen_floats(self.tails, ndim=2, name="nowcast.tails"))
-        if len(self.weights) != len(SPANS_S) or min(self.weights) < 0:
-            msg = f"nowcast.weights must be {len(SPANS_S)} and at least 0, got {self.weights}"
+        if len(self.weights) != len(SPANS_S) or not all(0 <= weight < math.inf for weight in self.weights):
+            msg = f"nowcast.weights must be {len(SPANS_S)}, finite and at least 0, got {self.weights}"
             raise ValueError(msg)
-        if self.tails.shape != (HOURS, len(self.levels)) or (np.diff(self.tails, axis=1) < 0).any():
+        if len(self.lulls) != len(SPANS_S) or not all(-math.inf < lull <= 0 for lull in self.lulls):
+            msg = f"nowcast.lulls must be {len(SPANS_S)}, finite and at most 0, got {self.lulls}"
+            raise ValueError(msg)
+        if len(self.spread) != 2 or not all(map(math.isfinite, (self.base, *self.spread))):  # noqa: PLR2004  a line has two numbers
+            msg = f"nowcast.base and the two numbers of nowcast.spread must be finite, got {self.base}, {self.spread}"
+            raise ValueError(msg)
+        if not self.levels or self.tails.shape != (HOURS, len(self.levels)) or not (np.diff(self.tails, axis=1) >= 0).all():
             msg = f"nowcast.tails must rise along {len(self.levels)} levels in each of {HOURS} hours, got {self.tails.shape}"
             raise ValueError(msg)
         for level in self.levels:
@@ -83,6 +92,7 @@ class Nowcast:
         check_positive("nowcast.offset", self.offset, "")
         check_not_negative("nowcast.most", self.most, "")
         check_instant("nowcast.day_start", self.day_start)
+        check_not_negative("nowcast.days", self.days, "days")
 
     __reduce__ = reduce_frozen
 
@@ -103,7 +113,7 @@ class Nowcast:
         """
         log_expected = math.log(expected + self.offset)
         sigma = math.exp(self.spread[0] + self.spread[1] * log_expected)
-        moved = self.base + math.fsum(w * d for w, d in zip(self.weights, seen.deviations, strict=True))
+        moved = self.base + math.fsum(w * max(d, lull) for w, d, lull in zip(self.weights, seen.deviations, self.lulls, strict=True))
         hour = int((now - self.day_start).total_seconds() // HOUR_S) % HOURS
         log_largest = log_expected + moved + sigma * self._tail(hour, level)
         most = max(_MOST_RATIO * max(self.most, expected), _MOST_LIVE_RATIO * seen.load)

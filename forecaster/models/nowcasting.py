@@ -25,7 +25,9 @@ _FITS, _SWEEPS, _HUBER_SIGMAS = 3, 12, 3.0
 _SIGMA_OF_MEDIAN = 1.4826  # a Gaussian's sigma over the median size
 _SLOPE_RIDGE = 0.02  # of the line through log |residual|, in variances of log load
 _WEEK = 7
-_LEAST_OFFSET_RATIO = 0.0017  # of the largest load: a twentieth of a replica where 30 carry the peak
+_OFFSET_RATIO = 0.0017  # of the largest minutes: a twentieth of a replica where 30 carry the peak
+_ABSURD = 0.001  # of the buckets may be a bad sample each, without a say in the offset
+_LULL_LEVEL = 0.01
 _BLOCK = 32  # series worked on at once: they fit into the cache of a processor
 _TINY = 1e-9
 
@@ -77,16 +79,18 @@ def learn_each(days: Days) -> tuple[Nowcast | None, ...]:
 def _learn_block(days: Days) -> list[Nowcast | None]:
     week = days.largest[:, -(_WEEK + 1) * DAY_S // days.step_s :]
     most = np.nanmax(np.where(np.isnan(week), 0.0, week), axis=1, initial=0.0)
-    offset = np.maximum(_LEAST_OFFSET_RATIO * np.nanmax(np.nan_to_num(days.largest), axis=1, initial=0.0), _TINY)
+    offset = np.maximum(_OFFSET_RATIO * _nearly_largest(np.where(np.isnan(days.said), np.nan, days.largest)), _TINY)
     examples = _examples(days, offset[:, None])
     weights, base, residual = _fitted(examples)
     spread, sigma = _spread(examples, residual)
+    lulls = np.quantile(examples.deviations, _LULL_LEVEL, axis=2)
     whole_days = days.said.shape[1] * days.step_s // DAY_S
     tails = _tails(np.where(examples.known, residual / sigma, np.inf), examples.known, whole_days)
     count = examples.known.sum(axis=1) * whole_days / examples.known.shape[1]
     return [
         Nowcast(
             weights=tuple(weights[row].tolist()),
+            lulls=tuple(np.minimum(0.0, lulls[row]).tolist()),
             base=float(base[row]),
             spread=(float(spread[row, 0]), float(spread[row, 1])),
             levels=LEVELS,
@@ -100,6 +104,15 @@ def _learn_block(days: Days) -> list[Nowcast | None]:
         else None
         for row in range(len(days.said))
     ]
+
+
+def _nearly_largest(largest: Floats) -> Floats:
+    """All but a thousandth of the known buckets of each row lie at or below this, (series,); 0 where none is known."""
+    known = ~np.isnan(largest)
+    above = (known.sum(axis=1) * _ABSURD).astype(np.int64)
+    most = int(above.max(initial=0)) + 1
+    top = np.sort(np.partition(np.where(known, largest, 0.0), -most, axis=1)[:, -most:], axis=1)
+    return top[np.arange(len(top)), most - 1 - above]
 
 
 def _examples(days: Days, offset: Floats) -> _Examples:

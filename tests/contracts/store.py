@@ -222,6 +222,7 @@ def many_nowcasts(draw: st.DrawFn) -> Nowcast:
     tails = draw(arrays(np.float64, (HOURS, len(stated)), elements=st.floats(-1e6, 1e6)))
     return Nowcast(
         weights=tuple(draw(st.lists(st.floats(0, 9), min_size=len(SPANS_S), max_size=len(SPANS_S)))),
+        lulls=tuple(draw(st.floats(-7, 0)) for _ in SPANS_S),
         base=draw(st.floats(-9, 9)),
         spread=(draw(st.floats(-9, 9)), draw(st.floats(-9, 9))),
         levels=stated,

@@ -20,6 +20,7 @@ WEIGHTS = st.lists(st.floats(0, 1.5), min_size=len(SPANS_S), max_size=len(SPANS_
 def nowcast_of(
     *,
     weights: tuple[float, ...] = (0.5, 0.0, 0.0),
+    lulls: tuple[float, ...] = (-7.0, -7.0, -7.0),
     base: float = 0.0,
     spread: tuple[float, ...] = (math.log(0.1), 0.0),
     tails: np.ndarray | None = None,
@@ -29,7 +30,16 @@ def nowcast_of(
     """A tenth of a logarithm of noise at any load; P95 lies two of these above the median."""
     rows = np.tile(TAILS, (HOURS, 1)) if tails is None else tails
     return Nowcast(
-        weights=weights, base=base, spread=spread, levels=LEVELS, tails=rows, offset=offset, most=most, day_start=DAY_START, days=9.0
+        weights=weights,
+        lulls=lulls,
+        base=base,
+        spread=spread,
+        levels=LEVELS,
+        tails=rows,
+        offset=offset,
+        most=most,
+        day_start=DAY_START,
+        days=9.0,
     )
 
 
@@ -38,6 +48,7 @@ def nowcasts(draw: st.DrawFn) -> Nowcast:
     tails = draw(arrays(np.float64, (HOURS, len(LEVELS)), elements=st.floats(-6, 6)))
     return nowcast_of(
         weights=draw(WEIGHTS),
+        lulls=tuple(draw(st.floats(-7, 0)) for _ in SPANS_S),
         base=draw(st.floats(-1, 1)),
         spread=(draw(st.floats(-6, 0)), draw(st.floats(-0.5, 0.5))),
         tails=np.sort(tails, axis=1),

@@ -134,8 +134,8 @@ def test_a_single_level_is_the_same_at_every_level() -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"weights": (0.5, 0.5)}, "nowcast.weights must be 3 and at least 0"),
-        ({"weights": (0.5, 0.5, -0.1)}, "nowcast.weights must be 3 and at least 0"),
+        ({"weights": (0.5, 0.5)}, "nowcast.weights must be 3, finite and at least 0"),
+        ({"weights": (0.5, 0.5, -0.1)}, "nowcast.weights must be 3, finite and at least 0"),
         ({"tails": np.zeros((HOURS, 2))}, "nowcast.tails must rise along 3 levels in each of 24 hours"),
         ({"tails": np.zeros((23, 3))}, "nowcast.tails must rise along 3 levels in each of 24 hours"),
         ({"tails": np.tile([1.0, 0.0, 2.0], (HOURS, 1))}, "nowcast.tails must rise along 3 levels"),
@@ -164,3 +164,9 @@ def test_a_nowcast_comes_out_of_a_pickle_read_only() -> None:
     assert back.levels == LEVELS
     with pytest.raises(ValueError, match="read-only"):
         back.tails[0, 0] = 5.0
+
+
+def test_a_gauge_that_reads_zero_takes_a_floor_no_further_than_the_lulls_that_were_seen() -> None:
+    nowcast = nowcast_of(weights=(1.0, 0.0, 0.0), lulls=(-0.3, -0.2, -0.1))
+    zero, lull = Seen(deviations=(-6.0, -1.0, -0.1), load=0.0), Seen(deviations=(-0.3, -1.0, -0.1), load=0.0)
+    assert nowcast.largest_at(0.95, NOW, 100.0, zero) == nowcast.largest_at(0.95, NOW, 100.0, lull)
