@@ -112,7 +112,8 @@ def _nearly_largest(largest: Floats) -> Floats:
     above = (known.sum(axis=1) * _ABSURD).astype(np.int64)
     most = int(above.max(initial=0)) + 1
     top = np.sort(np.partition(np.where(known, largest, 0.0), -most, axis=1)[:, -most:], axis=1)
-    return top[np.arange(len(top)), most - 1 - above]
+    nearly: Floats = top[np.arange(len(top)), most - 1 - above]
+    return nearly
 
 
 def _examples(days: Days, offset: Floats) -> _Examples:
