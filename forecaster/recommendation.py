@@ -5,7 +5,7 @@
 | another pair is in time and saves `gain_ratio` or more         | that one                                              |
 | another pair is in time and saves less                         | the one that stands: numbers that move teach nobody   |
 | the one that stands is late more often than the limit          | the other one, whatever it costs                      |
-| no pair is in time                                             | the one that is best at the dearest price of lateness |
+| no pair is in time                                             | the one that costs least at the dearest price         |
 | both prices are configured                                     | the one that costs least at them, without a limit     |
 
 What a pair costs is its replica-hours and its late work at a price: the configured one, or the lowest of a few at which the best

@@ -13,7 +13,7 @@ from forecaster.backtest.rolling import forecasts
 from forecaster.backtest.settings import Progress, Settings, silent
 from forecaster.recommendation import Grid
 from forecaster.savings import minutes_of
-from forecaster.series import Series
+from forecaster.series import Floats, Series
 from forecaster.simulate.choice import PRICES
 from forecaster.simulate.fleet import Fleet, Outcome
 from forecaster.simulate.trial import Trial
@@ -90,15 +90,25 @@ def tried(days: Days, progress: Progress = silent) -> Grid:
     outcome = _only(trial.outcome(candidates.under(settings.targets, trial)), np.array(days.counts))
     shape = len(settings.levels), len(settings.targets)
     costs = costs_of(outcome, trial, PRICES if days.price is None else (days.price,)).reshape(shape)
+    late_ratio = outcome.late_ratio.reshape(shape)
     return Grid(
         levels=settings.levels,
         targets=settings.targets,
-        late_ratio=outcome.late_ratio.reshape(shape),
+        late_ratio=late_ratio,
         replica_hours=outcome.replica_hours.reshape(shape),
         cost_hours=costs * MINUTE_S / HOUR_S,
         days=sum(days.counts),
-        best=cheapest_pair(costs),
+        best=_best(costs, late_ratio, days),
     )
+
+
+def _best(costs: Floats, late_ratio: Floats, days: Days) -> tuple[int, int]:
+    """The pair to recommend; where the one that costs least is late too often at every price, the cheapest that is in time, if any is."""
+    found, in_time = cheapest_pair(costs), late_ratio <= days.late_limit_ratio
+    if days.price is not None or in_time[found] or not in_time.any():
+        return found
+    level, target = np.unravel_index(int(np.where(in_time, costs, np.inf).argmin()), costs.shape)
+    return int(level), int(target)
 
 
 def _line(days: Days) -> Line:

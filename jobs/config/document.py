@@ -151,7 +151,7 @@ class OperatingPointSection(BaseModel):
     every: Duration = 604_800.0
     """How often each pool is replayed. Default 1w; sooner while its history is young and has grown by a quarter."""
     workloads: Whole = 2
-    """So many workloads are replayed after a forecast at most, those first that waited longest. Default 2: one takes about half a minute
+    """So many workloads are replayed after a forecast at most, those first that waited longest. Default 2: one takes ten to twenty seconds
     of a processor, and with a forecast an hour 300 have their turn in a week; 0 = none, only by `forecaster tune`."""
 
     def to_core(self) -> Rules:

@@ -85,6 +85,13 @@ def test_a_price_of_late_requests_takes_the_limits_place() -> None:
     assert free.cost_hours == pytest.approx(free.replica_hours + 0.01 * late_hours, rel=0.01)
 
 
+def test_a_limit_that_some_pair_keeps_is_kept_whatever_it_costs() -> None:
+    late = np.unique(usual().late_ratio)
+    strict = tried(days(late_limit_ratio=float(late[1])))
+    assert strict.late_ratio[strict.best] <= late[1] < usual().late_ratio[usual().best]
+    assert strict.replica_hours[strict.best] > usual().replica_hours[usual().best]
+
+
 def test_a_share_of_the_load_asks_for_a_share_of_the_replicas() -> None:
     half = tried(days(pool=pool_of(share=0.5)))
     assert half.replica_hours.min() == pytest.approx(usual().replica_hours.min() / 2, rel=0.1)
