@@ -85,7 +85,10 @@ def _take_back(at: "Session", workload: str, undo: str, by: str | None) -> None:
     member, why = at.member(workload), said("--undo", undo)
     at.fleet.store.append_ruling(Ruling(at=at.now, workload=workload, kind=RulingKind.DEMOTE, author=author(by), reason=why))
     mode = member.configured or member.workload.policy.mode
-    say(f"{workload}: the promotion is taken back, mode {mode} from the next apply on, as configured")
+    if member.promotion is None:
+        say(f"{workload}: no promotion was in force; mode {mode} stays, as configured")
+    else:
+        say(f"{workload}: the promotion is taken back, mode {mode} from the next apply on, as configured")
 
 
 def _table(workload: str, found: Sequence["Gate"]) -> "Table":

@@ -119,6 +119,12 @@ def test_a_promotion_is_taken_back_and_both_words_stay(world: World) -> None:
     assert kinds == [RulingKind.PROMOTE, RulingKind.DEMOTE]
 
 
+def test_where_no_promotion_was_in_force_none_is_said_to_be_taken_back(world: World) -> None:
+    young(world)
+    ended = promote(world, "--undo", "to be sure")
+    assert (ended.code, ended.err) == (0, "chat: no promotion was in force; mode observe stays, as configured\n")
+
+
 def test_a_workload_that_has_earned_it_is_promoted(world: World) -> None:
     grown(world)
     ended = promote(world, "--hpa-target", "0.7")
