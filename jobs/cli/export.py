@@ -10,6 +10,7 @@ import typer
 from jobs.cli.options import ConfigFile, Now
 
 if TYPE_CHECKING:
+    from forecaster.errors import NothingKept
     from jobs.export.keda import LoadTrigger, Scaled
     from jobs.export.kept import KeptSummary
     from jobs.proof.cron import Timetable
@@ -50,6 +51,8 @@ def keda_cron(
 
     found = _table(workload, source, minimum, config, now)
     scaled, load = _scaled(found.summary, name), _load(found.summary, found.timetable)
+    if load is None and not found.timetable.windows:
+        raise _nothing(found.timetable)
     head = [found.said, "KEDA makes an HPA of its own: remove yours first.", *([] if load is not None else [_beside(found.timetable)])]
     _print_yaml(head, scaled_object(scaled, found.timetable, load))
 
@@ -73,8 +76,11 @@ def asg_scheduled(
     from jobs.export.asg import scheduled_actions
 
     found = _table(workload, source, minimum, config, now)
+    actions = scheduled_actions(group, found.timetable, per_node, since=found.since)
+    if not actions["ScheduledUpdateGroupActions"]:
+        raise _nothing(found.timetable, per_node)
     say(found.said)
-    show_json(scheduled_actions(group, found.timetable, per_node, since=found.since))
+    show_json(actions)
 
 
 def hpa(
@@ -159,8 +165,18 @@ def _table(workload: str | None, source: Path | None, minimum: int | None, confi
         raise ConfigRejected("name one: a WORKLOAD, whose plan is printed, or --from FILE, a summary.json that `backtest --out` wrote")
     summary = read_summary(source)
     table = summary.keda_cron.timetable()
-    said = f"The best cron in hindsight from {summary.first_origin} on; a replica serves {spell_number(summary.mu)} requests/min."
+    sized = "a replica serves" if summary.mu_known else "nobody said what a replica serves, it was taken to be"
+    said = f"The best cron in hindsight from {summary.first_origin} on; {sized} {spell_number(summary.mu)} requests/min."
     return _Table(timetable=table.above(minimum or max(table.minimum, _least(summary))), said=said, summary=summary)
+
+
+def _nothing(table: "Timetable", per_node: int = 1) -> "NothingKept":
+    """Where every hour asks for the same: neither KEDA nor AWS takes a timetable of no change."""
+    from forecaster.errors import NothingKept
+
+    nodes = -(-table.minimum // per_node)
+    least = f"{table.minimum} replicas" if per_node == 1 else f"{nodes} of the nodes with {per_node} replicas each"
+    return NothingKept(f"nothing to schedule: no hour asks for more than {least}; give a smaller --min, or set {nodes} once")
 
 
 def _least(summary: "KeptSummary") -> int:

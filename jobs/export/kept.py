@@ -86,6 +86,7 @@ class KeptSummary(_Part):
 
     first_origin: str
     mu: float
+    mu_known: bool = False
     operating_point: KeptPoint
     policies: dict[str, KeptRow]
     keda_cron: KeptCron
