@@ -50,10 +50,13 @@ def backtest(
     """
     from jobs.cli.bar import progress_bar
     from jobs.cli.show import show_json
+    from jobs.config.document import LogSection
     from jobs.proof.asked import asked
     from jobs.proof.report import report_summary, write_report
     from jobs.proof.run import report_of
+    from jobs.telemetry import start_logging
 
+    start_logging(LogSection(level="warning"))
     wanted = asked(load=load or [], hpa=hpa, query=query, config=config, workload=workload)
     with progress_bar() as progress:
         report = report_of(wanted, progress)
@@ -71,7 +74,7 @@ def _tell(report: "Report", out: Path | None) -> None:
     from jobs.cli.proof_tables import LEGEND, sentences, tables
     from jobs.cli.show import show, show_chart
 
-    for note in () if report.evidence is None else report.evidence.notes:
+    for note in report.notes:
         typer.echo(note)
     for table in tables(report):
         show(table, Output.TABLE)

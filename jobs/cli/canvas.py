@@ -33,13 +33,14 @@ def ascii_of(text: str) -> str:
 class Canvas:
     """`rows` by `columns` characters and the value `top` at the upper edge; `headroom` more rows take the numbers of runs.
 
-    labels: what stands on the axis, by row; row 0 is the lowest, and a label speaks of a row's upper edge.
+    labels: what stands on the axis, by row; row 0 is the lowest, and a label speaks of a row's upper edge. margin: columns before it.
     """
 
     top: float
     columns: int
     rows: int
     headroom: int = 0
+    margin: int = LABEL_WIDTH
     labels: dict[int, str] = field(default_factory=dict)
     cells: list[list[str]] = field(init=False)
 
@@ -104,5 +105,5 @@ class Canvas:
 
     def lines(self) -> list[str]:
         """The rows from the top down, with the labels of the axis."""
-        marks = [f"{self.labels.get(row, ''):>{LABEL_WIDTH - 1}} {'┤' if row in self.labels else '│'}" for row in range(len(self.cells))]
+        marks = [f"{self.labels.get(row, ''):>{self.margin - 1}} {'┤' if row in self.labels else '│'}" for row in range(len(self.cells))]
         return [f"{mark}{''.join(cells)}".rstrip() for mark, cells in zip(reversed(marks), reversed(self.cells), strict=True)]

@@ -1,11 +1,12 @@
 """The frontier in a terminal: one letter a setting, replica-hours to the right, late requests upwards."""
 
-from jobs.cli.canvas import LABEL_WIDTH, Canvas
+from jobs.cli.canvas import Canvas
 from jobs.proof.chart import marked
 from jobs.proof.judged import CRONS, FLOORS, HPAS, OURS, Judged, Point
 from jobs.proof.scales import Scales, on_chart, percent_of, scales
 
-_COLUMNS, _ROWS = 72, 14
+_COLUMNS, _ROWS = 71, 14
+_MARGIN = 8  # room for `<0.01 %`
 _LETTERS = {CRONS: "c", HPAS: "h", FLOORS: "o"}
 _MARKS = {"your HPA": "Y", "recommended": "@"}
 
@@ -16,7 +17,8 @@ def frontier_chart(judged: Judged, limit_ratio: float) -> str:
     lines = {kind: on_chart(judged.frontier[kind], cheapest) for kind in _LETTERS}
     marks = {words: point for words, point in marked(judged).items() if on_chart((point,), cheapest)}
     frame = scales((*(point for points in lines.values() for point in points), *marks.values()))
-    canvas = Canvas(top=1.0, columns=_COLUMNS, rows=_ROWS, labels={_row(frame, late): percent_of(late) for late in frame.lates()})
+    labels = {_row(frame, late): percent_of(late) for late in frame.lates()}
+    canvas = Canvas(top=1.0, columns=_COLUMNS, rows=_ROWS, margin=_MARGIN, labels=labels)
     for column in range(0, _COLUMNS, 2):
         canvas.put(_row(frame, limit_ratio), column, "·")
     for kind, points in lines.items():
@@ -37,7 +39,7 @@ def _place(frame: Scales, point: Point) -> tuple[int, int]:
 
 
 def _axis(frame: Scales) -> list[str]:
-    axis, labels = ["─"] * _COLUMNS, [" "] * (_COLUMNS + LABEL_WIDTH)
+    axis, labels = ["─"] * _COLUMNS, [" "] * (_COLUMNS + _MARGIN)
     free_from = 0
     for hours in frame.hours():
         column, text = round(frame.across(hours) * (_COLUMNS - 1)), f"{hours:,.10g}"
@@ -46,5 +48,5 @@ def _axis(frame: Scales) -> list[str]:
             labels[column : column + len(text)] = text
             free_from = column + len(text) + 2
     words = "replica-hours"
-    margin = " " * LABEL_WIDTH
-    return [f"{margin}└{''.join(axis)}", f"{margin} {''.join(labels).rstrip()}", f"{words:>{_COLUMNS + LABEL_WIDTH}}"]
+    margin = " " * _MARGIN
+    return [f"{margin}└{''.join(axis)}", f"{margin} {''.join(labels).rstrip()}", f"{words:>{_COLUMNS + _MARGIN}}"]

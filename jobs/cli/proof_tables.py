@@ -8,7 +8,7 @@ from forecaster.backtest.accuracy import LEVELS
 from forecaster.units import spell_number
 from jobs.cli.show import Cell, Table, percent
 from jobs.proof.judged import OURS, OURS_YOURS, RETARGETED, YOURS
-from jobs.proof.verdict import as_good
+from jobs.proof.verdict import as_good, beyond_limit
 
 if TYPE_CHECKING:
     from jobs.proof.judged import WorstDay
@@ -42,14 +42,14 @@ def tables(report: "Report") -> Iterator[Table]:
         yield _policies(report, _YOURS, "Your HPA, with its own limits and lags")
     title = f"{found.first_origin:%Y-%m-%d} to {found.trace.end:%Y-%m-%d} UTC, replayed by the minute"
     yield _policies(report, tuple(name for name in judged.rows if name not in _YOURS), title)
-    if judged.worst:
+    if any(round(day.late) for day in judged.worst):
         yield _worst_days(report)
 
 
 LEGEND = (
     "late min: minutes in which more than 1 in 1,000 requests were late. missed: mornings, from the\n"
-    "quietest half hour to 90 % of the day's peak, in which as many were. x ideal: hours over those of\n"
-    "a fleet without cold starts that knows each minute.\n"
+    "quietest half hour to 90 % of the day's peak, with more than 1 in 1,000 late. x ideal: hours over\n"
+    "those of a fleet without cold starts that knows each minute.\n"
 )
 """What the columns of the tables mean."""
 
@@ -65,6 +65,7 @@ def sentences(report: "Report") -> Iterator[str]:
     )
     if (days := (found.first_origin - found.trace.start) / timedelta(days=1)) < _FEW_DAYS:
         yield f"The recommendation rests on {days:.1f} days only, which is weak evidence: give a trace of at least {2 * _FEW_DAYS} days."
+    yield from beyond_limit(judged, found.settings.late_limit_ratio)
     yield from as_good(judged)
     scores = found.accuracy.model
     covered = ", ".join(f"P{level * 100:g} {value:.1%}" for level, value in zip(LEVELS, scores.coverage, strict=True) if value is not None)
@@ -99,7 +100,7 @@ def _against_yours(report: "Report") -> Iterator[str]:
 
 
 def _worst_days(report: "Report") -> Table:
-    rows = tuple(_worst(report, day) for day in report.judged.worst)
+    rows = tuple(_worst(report, day) for day in report.judged.worst if round(day.late))
     columns = ("day", "late", "requests", "what happened")
     return Table(title="Our worst days", columns=columns, rows=rows)
 

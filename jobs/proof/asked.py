@@ -1,5 +1,6 @@
 """What a person asked to be proven, sorted out of the words of a command."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from jobs.config.reading import config_path, read_config
 from jobs.config.workloads import WorkloadSection
 
 _SERVERS = ("http://", "https://")
+_ADDRESS = re.compile(r"[^/\\]+:\d+(/.*)?")
+"""`prometheus:9090`: more likely an address without its scheme than a file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +36,7 @@ class FromConfig:
 class Asked:
     """One proof: the load out of `csv` or out of `prometheus`, and what it is replayed under.
 
-    bounded: whether the bounds come from a configuration, which then outrank those of the HPA.
+    bounded: whether the bounds come from a configuration, which then outrank those of the HPA; told_lead_time: whether the lead time does.
     """
 
     csv: Path | None = None
@@ -46,6 +49,7 @@ class Asked:
     settings: Settings = field(default_factory=Settings)
     capacity_rpm: float | None = None
     bounded: bool = False
+    told_lead_time: bool = False
 
 
 def asked(*, load: Sequence[str], hpa: str | None, query: str | None, config: Path | None, workload: str | None) -> Asked:
@@ -59,6 +63,9 @@ def asked(*, load: Sequence[str], hpa: str | None, query: str | None, config: Pa
         if hpa is None and query is None:
             raise ConfigRejected("--prometheus needs --hpa NAMESPACE/NAME, whose metric is the load, or --query PROMQL, or both")
         return replace(base, prometheus=_server(load[0], base.prometheus), hpa=hpa, query=query)
+    if "://" in load[0] or _ADDRESS.fullmatch(load[0]):
+        address = load[0].rpartition("@")[2]  # a password may stand before it
+        raise ConfigRejected(f"{address} is no file and no address of a Prometheus: write http:// or https:// before HOST:PORT")
     if hpa is not None:
         raise ConfigRejected(f"--hpa needs --prometheus URL for the load; {load[0]} is a file, or an address without http:// before it")
     columns = base.columns if query is None else replace(base.columns, value=query)
@@ -103,6 +110,7 @@ def _lent(config: Path, name: str | None) -> Asked:
         settings=settings,
         capacity_rpm=core.pools[0].capacity.rpm if len(core.pools) == 1 else None,
         bounded=core.policy.minimum is not None or core.policy.maximum is not None,
+        told_lead_time=True,
     )
 
 

@@ -74,7 +74,7 @@ def _limit(frame: Scales, limit_ratio: float) -> Iterator[str]:
         return
     _, y = _at(frame, frame.least_hours, limit_ratio)
     yield f"<line x1='{_LEFT}' y1='{y:.1f}' x2='{_WIDTH - _RIGHT}' y2='{y:.1f}' stroke='#16a34a' stroke-dasharray='6 4'/>"
-    yield f"<text x='{_WIDTH - _RIGHT}' y='{y - 6:.1f}' text-anchor='end' fill='#16a34a'>in time</text>"
+    yield f"<text x='{_WIDTH - _RIGHT}' y='{y - 6:.1f}' text-anchor='end' fill='#16a34a'>limit</text>"
 
 
 def _line(frame: Scales, points: Sequence[Point], colour: str, kind: str) -> Iterator[str]:

@@ -19,6 +19,8 @@ REPLAYED_DAYS = 28
 FETCHED_DAYS = REPLAYED_DAYS + 14
 """The 14 days before the replayed ones are what the first forecast is made of."""
 _LEAST_DAYS = 2
+_FELL, _ROSE = 0.001, 0.5
+"""Of the steps between measured minutes: a counter falls at resets only, and rises with traffic. No load does both for two days."""
 _WHOLE = 0.9
 """Of the minutes between the first and the last: with less, a longer span of rate() is tried."""
 
@@ -79,6 +81,13 @@ def _finest(source: OpenedSource, guess: Guess, window: Window) -> tuple[Query, 
     return best
 
 
+def _check_no_counter(query: Query, minutes: Floats) -> None:
+    steps = np.diff(minutes[~np.isnan(minutes)])
+    if steps.size and (steps < 0).mean() <= _FELL and (steps > 0).mean() >= _ROSE:
+        said = f"{query.expression!r} only ever grows, as a counter does, and says how much came in all"
+        raise SourceRejected(f"{said}: ask for its rate, such as --query 'sum(rate({query.expression}[2m]))'")
+
+
 def _loaded(query: Query, window: Window, minutes: Floats) -> Load:
     step_min = grain_min(minutes)
     buckets = coarser(minutes, step_min)
@@ -92,6 +101,7 @@ def _loaded(query: Query, window: Window, minutes: Floats) -> Load:
             f"a replay needs at least {_LEAST_DAYS} days, and four weeks to be worth a decision"
         )
         raise TraceRejected(msg)
+    _check_no_counter(query, minutes)
     counts = buckets[first:last] * step_min
     trace = Trace(start=window.start + timedelta(seconds=first * bucket_s), bucket_s=bucket_s, counts=counts)
     return Load(query=query, trace=trace, measured_ratio=measured.size / (last - first))

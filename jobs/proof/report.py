@@ -19,12 +19,16 @@ CHART = "frontier.svg"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Report:
-    """A backtest with its judgement; evidence and the address of the server where the load came out of Prometheus."""
+    """A backtest with its judgement; evidence and the address of the server where the load came out of Prometheus.
+
+    notes: on the load, and how each figure that nobody gave came about.
+    """
 
     found: Backtest
     judged: Judged
     evidence: Evidence | None = None
     url: str | None = None
+    notes: tuple[str, ...] = ()
 
 
 def report_summary(report: Report) -> dict[str, Json]:
@@ -34,6 +38,7 @@ def report_summary(report: Report) -> dict[str, Json]:
     days = cast("list[dict[str, Json]]", plain["worst_days"])
     return {
         **plain,
+        "mu_known": report.evidence is not None and report.evidence.size.replica_rpm is not None,
         "worst_days": [{**day, "most_late_hour_utc": worst.busiest_h} for day, worst in zip(days, judged.worst, strict=True)],
         "policies": {**policies, **{name: _row(row) for name, row in judged.rows.items()}},
         "mornings": len(judged.mornings),
@@ -42,7 +47,7 @@ def report_summary(report: Report) -> dict[str, Json]:
         "keda_cron": timetable_json(judged.cron),
         "load": None if report.evidence is None else _load(report.evidence, report.url),
         "hpa": None if report.evidence is None else _hpa(report.evidence),
-        "notes": [] if report.evidence is None else list(report.evidence.notes),
+        "notes": list(report.notes),
     }
 
 

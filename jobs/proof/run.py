@@ -3,10 +3,12 @@
 from dataclasses import replace
 
 from connectors.kube.cluster import Cluster
+from connectors.sources.csv import CsvConfig, CsvSource
 from connectors.sources.registry import open_source
-from forecaster.backtest.run import backtest
-from forecaster.backtest.settings import Progress, Settings, silent
-from forecaster.ports import Clock
+from forecaster.backtest.run import Backtest, backtest
+from forecaster.backtest.settings import Progress, silent
+from forecaster.ports import Clock, Query, Unit
+from forecaster.series import Signal
 from forecaster.workload import Policy
 from jobs.backtest import backtest_csv
 from jobs.clock import SystemClock
@@ -24,16 +26,28 @@ def report_of(asked: Asked, progress: Progress = silent, clock: Clock | None = N
     if asked.csv is not None:
         found = backtest_csv(asked.csv, asked.policy, asked.settings, _between(progress, 0.0, _REPLAYED), columns=asked.columns)
         progress(_REPLAYED, "late minutes and mornings")
-        return Report(found=found, judged=judge(found))
+        return Report(found=found, judged=judge(found), notes=(_of_file(asked, found), *_of_settings(asked)))
     progress(0.0, "reading the load")
     evidence = _read(asked, clock or SystemClock())
     settings = replace(asked.settings, replica_rpm=evidence.size.replica_rpm)
     found = backtest(evidence.trace, _policy(asked, evidence), settings, _between(progress, _READ, _REPLAYED), theirs=evidence.theirs)
     progress(_REPLAYED, "late minutes and mornings")
-    if asked.settings.lead_time_s == Settings().lead_time_s:
-        evidence = replace(evidence, notes=(*evidence.notes, _LEAD_TIME))
     url = None if asked.prometheus is None else asked.prometheus.url
-    return Report(found=found, judged=judge(found, evidence.theirs), evidence=evidence, url=url)
+    notes = (*evidence.notes, *_of_settings(asked))
+    return Report(found=found, judged=judge(found, evidence.theirs), evidence=evidence, url=url, notes=notes)
+
+
+def _of_file(asked: Asked, found: Backtest) -> str:
+    """What the column holds, and how many of its rows were left out; as of its end, since a recording has no age."""
+    if asked.csv is None:
+        raise AssertionError("a proof has a file or a server")
+    source = CsvSource(CsvConfig(type="csv", path=asked.csv, timestamp=asked.columns.timestamp))
+    query = Query(signal=Signal.RPM, expression=asked.columns.value, unit=Unit.COUNT)
+    return f"Load: {source.probe(query, found.trace.end)}."
+
+
+def _of_settings(asked: Asked) -> tuple[str, ...]:
+    return () if asked.told_lead_time else (_LEAD_TIME,)
 
 
 def _read(asked: Asked, clock: Clock) -> Evidence:

@@ -94,6 +94,29 @@ def test_people_get_a_table_and_the_recommendation(desk: Desk) -> None:
     assert [path.name for path in desk.folder.iterdir()] == ["hours.csv.gz"]
 
 
+def test_rows_that_no_load_can_have_are_counted_and_the_assumed_lead_time_is_told(desk: Desk) -> None:
+    counts = daily(4, 3_600, seed=11)
+    counts[30] = -5
+    rows = [f"{iso(START + timedelta(hours=hour))},{count:g}\n" for hour, count in enumerate(counts.tolist())]
+    (desk.folder / "load.csv").write_text("timestamp,value\n" + "".join(rows))
+    done = desk.done("backtest", "--csv", "load.csv", "--out", "out")
+    first, second = done.out.splitlines()[:2]
+    assert first.startswith("Load: column 'value' has 96 buckets of 3600 s")
+    assert first.endswith("1 row negative or infinite, taken as not measured.")
+    assert second.startswith("A new replica was taken to be ready after 10 minutes")
+    assert json.loads((desk.folder / "out" / "summary.json").read_text())["notes"] == [first, second]
+
+
+def test_a_timetable_of_replicas_that_nobody_sized_says_so_and_an_empty_one_is_none(desk: Desk) -> None:
+    write_csv(desk.folder / "load.csv", daily(4, 3_600, seed=11), 3_600)
+    desk.done("backtest", "--csv", "load.csv", "--out", "out")
+    done = desk.done("export", "asg-scheduled", "--from", "out", "--group", "gpu")
+    assert "nobody said what a replica serves, it was taken to be" in done.err
+    nothing = desk.run("export", "asg-scheduled", "--from", "out", "--group", "gpu", "--min", "500")
+    assert (nothing.code, nothing.out) == (1, "")
+    assert "nothing to schedule: no hour asks for more than 500 replicas" in nothing.err
+
+
 def test_where_a_plain_autoscaler_does_as_well_it_is_said(desk: Desk) -> None:
     write_csv(desk.folder / "flat.csv", np.full(15 * 24, 6_000.0), 3_600)
     done = desk.done("backtest", "--csv", "flat.csv")

@@ -129,9 +129,15 @@ def test_the_recommended_target_can_be_exported_as_a_patch(proof: tuple[Path, st
 
 
 def test_actions_of_a_node_group_can_be_exported(proof: tuple[Path, str], desk: Desk) -> None:
-    done = desk.done("export", "asg-scheduled", "--from", str(proof[0]), "--group", "gpu", "--replicas-per-node", "2")
+    done = desk.done("export", "asg-scheduled", "--from", str(proof[0]), "--group", "gpu", "--min", "1")
     assert done.json["AutoScalingGroupName"] == "gpu"
     assert len(done.sentences) == 1
+    flat = desk.run("export", "asg-scheduled", "--from", str(proof[0]), "--group", "gpu", "--replicas-per-node", "40")
+    assert (flat.code, flat.out, "nothing to schedule: no hour asks for more than 1 of the nodes with 40 replicas each" in flat.err) == (
+        1,
+        "",
+        True,
+    ), flat
 
 
 @pytest.mark.parametrize(
@@ -141,6 +147,11 @@ def test_actions_of_a_node_group_can_be_exported(proof: tuple[Path, str], desk: 
         (("--csv", "a.csv", "--prometheus", "URL", "--query", "two"), 2, "name the load once"),
         (("--prometheus", "URL"), 2, "--prometheus needs --hpa NAMESPACE/NAME"),
         (("--csv", "a.csv", "--hpa", "inference/chat"), 2, "--hpa needs --prometheus URL"),
+        (
+            ("--prometheus", "prometheus:9090", "--query", "load"),
+            2,
+            "prometheus:9090 is no file and no address of a Prometheus: write http://",
+        ),
         (("--prometheus", "URL", "--hpa", "chat"), 2, "is no NAMESPACE/NAME"),
         (("--prometheus", "URL", "--hpa", "inference/lost"), 1, "there is no HPA inference/lost"),
         (("--prometheus", "URL", "--hpa", "inference/busy"), 2, "scales on cpu, which says how busy its pods are"),

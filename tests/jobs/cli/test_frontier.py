@@ -44,6 +44,7 @@ def test_axes_say_what_they_count() -> None:
     assert lines[0].startswith("late requests  h plain HPA  c KEDA cron  o our floors  @ recommended")
     assert lines[-1].strip() == "replica-hours"
     assert any(line.lstrip().startswith("0.1 % ┤") for line in lines)
+    assert {line.index(edge) for line in lines[1:-2] for edge in "┤│└" if edge in line} == {8}
 
 
 @pytest.mark.parametrize(

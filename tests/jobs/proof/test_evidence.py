@@ -37,6 +37,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         gauge("in_flight", START, (rpm / 10).tolist(), labels=POD),
         gauge("five_minutes", START, rpm[::5].tolist(), step_s=300),
         gauge("short", START + timedelta(days=2), rpm[:300].tolist()),
+        gauge("grown", START, np.cumsum(rpm).tolist()),
         gauge("nothing", START, [float("nan")] * MINUTES),
         gauge("kube_deployment_status_replicas_ready", START, [4.0] * MINUTES, labels='namespace="inference",deployment="chat"'),
     )
@@ -144,6 +145,7 @@ def test_a_metric_without_samples_names_what_was_looked_for(url: str, api: KubeA
         ("absent_metric", "has no series that matches"),
         ("http_requests_total", r"2 series that differ in pod .*with sum\("),
         ("sum(", "refuses 'sum\\('"),
+        ("grown", r"only ever grows, as a counter does.*--query 'sum\(rate\(grown\[2m\]\)\)'"),
     ],
 )
 def test_a_query_that_gives_no_single_load_is_refused_in_a_sentence(url: str, api: KubeApi, query: str, sentence: str) -> None:

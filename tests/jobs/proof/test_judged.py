@@ -11,9 +11,9 @@ from forecaster.backtest.run import Backtest, backtest
 from forecaster.backtest.settings import Settings
 from forecaster.simulate.autoscaler import Hpa, HpaBehavior
 from jobs.backtest import CONTRACT_POLICY
-from jobs.proof.judged import CRONS, FLOORS, HPAS, OURS, OURS_YOURS, RETARGETED, YOURS, Judged, Row, judge
+from jobs.proof.judged import CRONS, FLOORS, HPAS, OURS, OURS_YOURS, RETARGETED, YOURS, Judged, Point, Row, judge
 from jobs.proof.report import Report, report_summary
-from jobs.proof.verdict import as_good
+from jobs.proof.verdict import as_good, beyond_limit
 from tests.simulation.traces import trace
 
 
@@ -79,7 +79,7 @@ def rows(**given: tuple[float, float]) -> dict[str, Row]:
         ({"hpa_best": (105.0, 0.0)}, None),
         ({"hpa_best": (90.0, 0.002)}, None),
         ({"hpa_best": (100.0, 0.001)}, "the best plain HPA in hindsight (hpa_best) would have done as well"),
-        ({"keda_cron_best": (100.5, 0.0004)}, "`forecaster export keda-cron` prints it"),
+        ({"keda_cron_best": (100.5, 0.0004)}, "`forecaster export keda-cron --from DIR` prints it"),
         ({"hpa_yours": (90.0, 0.0), "keda_cron_best": (80.0, 0.0)}, "your HPA as it is would have done as well"),
         ({"last_week": (99.0, 0.0)}, "last week's load as the floor"),
     ],
@@ -95,3 +95,35 @@ def test_the_simplest_that_is_no_later_and_no_dearer_is_named(
 def test_half_a_thousandth_late_counts_as_on_time(judged: Judged) -> None:
     assert list(as_good(replace(judged, rows=rows(ours=(100.0, 0.0), hpa_best=(100.0, 0.0005)))))
     assert not list(as_good(replace(judged, rows=rows(ours=(100.0, 0.0), hpa_best=(100.0, 0.0006)))))
+
+
+def test_what_is_later_but_on_time_is_not_called_no_later(judged: Judged) -> None:
+    (said,) = as_good(replace(judged, rows=rows(ours=(100.0, 0.0), hpa_best=(100.0, 0.0005))))
+    assert "on time (0.050% late) and no dearer" in said
+    (said,) = as_good(replace(judged, rows=rows(ours=(100.0, 0.0005), hpa_best=(100.0, 0.0005))))
+    assert "no later and no dearer" in said
+
+
+def test_a_patch_is_offered_only_where_there_is_an_hpa_to_patch(judged: Judged) -> None:
+    (said,) = as_good(replace(judged, rows=rows(ours=(100.0, 0.0), hpa_best=(90.0, 0.0))))
+    assert "export hpa" not in said
+    (said,) = as_good(replace(judged, rows=rows(ours=(100.0, 0.0), hpa_best=(90.0, 0.0), hpa_yours=(200.0, 0.0))))
+    assert said.endswith("try its target, 80%, first: `forecaster export hpa --from DIR --best` prints the patch.")
+
+
+def floors_at(judged: Judged, *points: tuple[float, float, float]) -> Judged:
+    """Ours 0.2 % late, and our floors under other targets: (target, replica-hours, late ratio)."""
+    swept = tuple(Point(target=target, replica_hours=hours, late_ratio=late) for target, hours, late in points)
+    return replace(judged, rows=rows(ours=(100.0, 0.002)), frontier={FLOORS: swept})
+
+
+def test_floors_later_than_the_limit_say_so_with_the_cheapest_target_that_kept_it(judged: Judged) -> None:
+    (said,) = beyond_limit(floors_at(judged, (0.6, 130.0, 0.0), (0.8, 110.0, 0.001), (0.9, 100.0, 0.002)), 0.001)
+    assert "later than the limit of 0.1%: 0.200%" in said
+    assert "With a target of 80% it would have been 0.100% at +10.0% replica-hours" in said
+    (said,) = beyond_limit(floors_at(judged, (0.9, 100.0, 0.002)), 0.001)
+    assert "no target keeps the limit" in said
+
+
+def test_floors_within_the_limit_need_no_word(judged: Judged) -> None:
+    assert not list(beyond_limit(replace(judged, rows=rows(ours=(100.0, 0.001))), 0.001))
