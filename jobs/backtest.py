@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,15 @@ def summary(found: Backtest) -> dict[str, Json]:
     }
 
 
+def check_writable(directory: Path) -> None:
+    """Asked before a replay, which takes minutes. Raises ConfigRejected where `write` could not make the directory, or write into it."""
+    nearest = next(path for path in (directory, *directory.absolute().parents) if path.exists())
+    if not nearest.is_dir():
+        raise _unwritable(directory, f"{nearest} is a file" if nearest != directory else "it is a file")
+    if not os.access(nearest, os.W_OK | os.X_OK):
+        raise _unwritable(directory, "Permission denied")
+
+
 def write(found: Backtest, directory: Path, *, said: Mapping[str, Json] | None = None, charts: Mapping[str, str] | None = None) -> None:
     """Write the four files into `directory`, which is made if need be, and charts by file name; each appears whole or not at all.
 
@@ -87,8 +97,11 @@ def write(found: Backtest, directory: Path, *, said: Mapping[str, Json] | None =
             _write_text(directory / name, (text,))
         _write_text(directory / "summary.json", (json.dumps(said or summary(found), indent=2, allow_nan=False), "\n"))
     except OSError as error:
-        msg = f"the results cannot be written to {directory}: {error.strerror}; name a writable directory with --out"
-        raise ConfigRejected(msg) from error
+        raise _unwritable(directory, error.strerror) from error
+
+
+def _unwritable(directory: Path, why: str | None) -> ConfigRejected:
+    return ConfigRejected(f"the results cannot be written to {directory}: {why}; name a writable directory with --out")
 
 
 def _forecast_rows(found: Backtest) -> Iterator[Sequence[str]]:

@@ -48,6 +48,7 @@ def backtest(
 
     Example: forecaster backtest --prometheus http://prometheus:9090 --hpa inference/chat --out proof
     """
+    from jobs.backtest import check_writable
     from jobs.cli.bar import progress_bar
     from jobs.cli.show import show_json
     from jobs.config.document import LogSection
@@ -58,6 +59,8 @@ def backtest(
 
     start_logging(LogSection(level="warning"))
     wanted = asked(load=load or [], hpa=hpa, query=query, config=config, workload=workload)
+    if out is not None:
+        check_writable(out)
     with progress_bar() as progress:
         report = report_of(wanted, progress)
     if out is not None:

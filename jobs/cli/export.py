@@ -15,9 +15,7 @@ if TYPE_CHECKING:
     from jobs.export.kept import KeptSummary
     from jobs.proof.cron import Timetable
 
-Source = Annotated[
-    Path | None, typer.Option("--from", metavar="FILE", help="The summary.json that `backtest --out` wrote: its best cron in hindsight.")
-]
+Source = Annotated[Path | None, typer.Option("--from", metavar="DIR", help="What `backtest --out DIR` wrote: its best cron in hindsight.")]
 Planned = Annotated[
     str | None,
     typer.Argument(metavar="WORKLOAD", help="Instead of --from: a workload (or WORKLOAD/POOL), for its plan in force.", show_default=False),
@@ -45,7 +43,7 @@ def keda_cron(
 ) -> None:
     """Print a KEDA ScaledObject (YAML) with one cron trigger a window, and the load as a trigger where its query is known.
 
-    Example: forecaster export keda-cron --from proof/summary.json
+    Example: forecaster export keda-cron --from proof
     """
     from jobs.export.keda import scaled_object
 
@@ -70,7 +68,7 @@ def asg_scheduled(
 
     The output is the input of `aws autoscaling batch-put-scheduled-update-group-action --cli-input-json`.
 
-    Example: forecaster export asg-scheduled --from proof/summary.json --group gpu-nodes --min 2
+    Example: forecaster export asg-scheduled --from proof --group gpu-nodes --min 2
     """
     from jobs.cli.show import say, show_json
     from jobs.export.asg import scheduled_actions
@@ -85,7 +83,7 @@ def asg_scheduled(
 
 def hpa(
     workload: Tuned = None,
-    source: Annotated[Path | None, typer.Option("--from", metavar="FILE", help="The summary.json of a backtest with --hpa.")] = None,
+    source: Annotated[Path | None, typer.Option("--from", metavar="DIR", help="What `backtest --hpa ... --out DIR` wrote.")] = None,
     best: Annotated[
         bool, typer.Option("--best", help="With --from: the best target without floors, in hindsight, instead of the one above ours.")
     ] = False,
@@ -96,14 +94,14 @@ def hpa(
 
     With a WORKLOAD: what `tune` chose, for its HPA as it is now.
 
-    Example: forecaster export hpa --from proof/summary.json
+    Example: forecaster export hpa --from proof
     """
     from forecaster.errors import ConfigRejected
     from jobs.export.hpa import target_patch
     from jobs.export.kept import read_summary
 
     if (workload is None) == (source is None) or (best and source is None):
-        raise ConfigRejected("name one: a WORKLOAD, whose kept target is printed, or --from FILE (with --best or without)")
+        raise ConfigRejected("name one: a WORKLOAD, whose kept target is printed, or --from DIR (with --best or without)")
     if workload is not None:
         _of_workload(workload, config, now)
         return
@@ -162,7 +160,7 @@ def _table(workload: str | None, source: Path | None, minimum: int | None, confi
     if workload is not None and source is None:
         return _planned(workload, minimum, config, now)
     if source is None or workload is not None:
-        raise ConfigRejected("name one: a WORKLOAD, whose plan is printed, or --from FILE, a summary.json that `backtest --out` wrote")
+        raise ConfigRejected("name one: a WORKLOAD, whose plan is printed, or --from DIR, as in `backtest --out DIR`")
     summary = read_summary(source)
     table = summary.keda_cron.timetable()
     sized = "a replica serves" if summary.mu_known else "nobody said what a replica serves, it was taken to be"

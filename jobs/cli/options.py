@@ -25,7 +25,7 @@ Now = Annotated[
     typer.Option("--now", metavar="INSTANT", help="Act as at this instant (ISO 8601, such as 2024-05-18T08:00:00Z). Default: the clock."),
 ]
 OutputFormat = Annotated[Output, typer.Option("--output", "-o", help="How the data is printed.")]
-Json = Annotated[bool, typer.Option("--json", help="Short for --output json.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 WorkloadName = Annotated[str, typer.Argument(metavar="WORKLOAD", help="The workload's name.")]
 AnyWorkload = Annotated[str | None, typer.Argument(metavar="WORKLOAD", help="One workload. Default: all of them.")]
 Reason = Annotated[str, typer.Option("--reason", "-m", metavar="TEXT", help="Why; it is kept with your name.")]

@@ -97,7 +97,7 @@ class KeptSummary(_Part):
 def read_summary(path: Path) -> KeptSummary:
     """The summary in a file, or in a directory that `backtest --out` wrote. Raises ConfigRejected when it is none."""
     file = path / "summary.json" if path.is_dir() else path
-    remedy = "write one with `forecaster backtest ... --out DIR` and name DIR/summary.json"
+    remedy = "write one with `forecaster backtest ... --out DIR` and name DIR"
     try:
         return KeptSummary.model_validate_json(file.read_bytes())
     except OSError as error:

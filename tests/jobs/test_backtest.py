@@ -10,7 +10,7 @@ from forecaster.backtest.run import Backtest
 from forecaster.backtest.settings import Settings
 from forecaster.errors import ConfigRejected, TraceRejected
 from forecaster.workload import Policy
-from jobs.backtest import backtest_csv, summary, write
+from jobs.backtest import backtest_csv, check_writable, summary, write
 from tests.simulation.traces import daily, write_csv
 
 
@@ -38,7 +38,15 @@ def test_a_directory_that_is_a_file_is_named(found: Backtest, tmp_path: Path) ->
     taken.write_text("mine", encoding="utf-8")
     with pytest.raises(ConfigRejected, match=r"cannot be written to .*taken: .*; name a writable directory with --out"):
         write(found, taken)
+    for directory in (taken, taken / "deeper"):
+        with pytest.raises(ConfigRejected, match=r"cannot be written to .*taken.* is a file; name a writable directory with --out"):
+            check_writable(directory)
     assert taken.read_text(encoding="utf-8") == "mine"
+
+
+def test_a_directory_that_can_be_made_is_not_made_before_there_is_something_to_write(tmp_path: Path) -> None:
+    check_writable(tmp_path / "new" / "out")
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_same_trace_gives_the_same_result(tmp_path: Path) -> None:
