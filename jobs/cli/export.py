@@ -70,10 +70,13 @@ def asg_scheduled(
 
     Example: forecaster export asg-scheduled --from proof --group gpu-nodes --min 2
     """
+    from forecaster.errors import ConfigRejected
     from jobs.cli.show import say, show_json
     from jobs.export.asg import scheduled_actions
 
     found = _table(workload, source, minimum, config, now)
+    if not group.strip():
+        raise ConfigRejected("--group is blank; name the Auto Scaling group")
     actions = scheduled_actions(group, found.timetable, per_node, since=found.since)
     if not actions["ScheduledUpdateGroupActions"]:
         raise _nothing(found.timetable, per_node)

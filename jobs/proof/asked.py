@@ -54,6 +54,9 @@ class Asked:
 
 def asked(*, load: Sequence[str], hpa: str | None, query: str | None, config: Path | None, workload: str | None) -> Asked:
     """The proof that a command line asks for. Raises ConfigRejected where it names no load, two of them, or what does not fit."""
+    for option, word in (("--csv or --prometheus", load[0] if load else None), ("--hpa", hpa), ("--query", query)):
+        if word is not None and not word.strip():
+            raise ConfigRejected(f"{option} is blank; name what it stands for, or leave it out")
     if len(load) != 1:
         raise ConfigRejected("name the load once: --csv TRACE, or --prometheus URL with --hpa NAMESPACE/NAME or --query PROMQL")
     if workload is not None and config is None:
@@ -92,7 +95,9 @@ def _lent(config: Path, name: str | None) -> Asked:
     document = read_config(path)
     chosen = next((w for w in document.workloads if name is None or w.name == name), None)
     if chosen is None:
-        raise ConfigRejected(f"{path}: there is no workload {name or 'at all'}; name one of it, or leave --config out")
+        known = ", ".join(w.name for w in document.workloads) or "none at all"
+        missing = "there is no workload" if name is None else f"there is no workload {name!r}, there is: {known}"
+        raise ConfigRejected(f"{path}: {missing}; name one of it, or leave --config out")
     core, folder = chosen.to_core(), path.absolute().parent
     settings = Settings(
         model=document.forecast.model,

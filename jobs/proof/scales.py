@@ -56,7 +56,7 @@ def scales(points: Iterable[Point]) -> Scales:
 
 def percent_of(late_ratio: float) -> str:
     """`0.1 %`; the lower edge stands for it and for everything below."""
-    text = f"{late_ratio * 100:.2g} %"
+    text = f"{late_ratio * 100:.4g} %"
     return f"<{text}" if late_ratio <= LEAST_LATE else text
 
 

@@ -48,7 +48,7 @@ def beyond_limit(judged: Judged, limit_ratio: float) -> Iterator[str]:
         return
     best = min(kept, key=lambda point: point.replica_hours)
     more = best.replica_hours / ours.replica_hours - 1
-    yield f"{said}. With a target of {best.target:.0%} it would have been {best.late_ratio:.3%} at {more:+.1%} replica-hours: begin there."
+    yield f"{said}. With a target of {best.target:.0%} it would have been {best.late_ratio:.3%} at {more:+.1%} replica-hours."
 
 
 def is_as_good(row: Row, ours: Row) -> bool:

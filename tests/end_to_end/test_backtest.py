@@ -163,7 +163,7 @@ def test_a_configuration_gives_policy_and_lead_time(desk: Desk) -> None:
     desk.done(*words, "--out", "out")
     assert {int(row["floor"]) for row in read_rows(desk.folder / "out" / "floors.csv")} <= {1, 2, 3}
     unknown = desk.run(*words, "chta")
-    assert (unknown.code, "there is no workload chta" in unknown.err) == (2, True)
+    assert (unknown.code, "there is no workload 'chta', there is: chat" in unknown.err) == (2, True)
 
 
 def refused(folder: Path, counts: "np.ndarray[Any, Any]") -> Path:

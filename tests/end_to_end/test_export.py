@@ -55,6 +55,7 @@ def test_a_plan_becomes_actions_that_happen_once_and_end_where_it_began(planned:
         (("keda-cron", "chat", "--name", "llm"), 2, "is no NAMESPACE/NAME"),
         (("keda-cron", "chta", "--name", "inference/llm"), 2, "there is no workload 'chta'"),
         (("asg-scheduled", "chat/cpu", "--group", "g"), 2, "name one pool of chat: chat/gpu"),
+        (("asg-scheduled", "chat", "--group", " "), 2, "--group is blank"),
         (("asg-scheduled", "chat", "--from", "summary.json", "--group", "g"), 2, "name one: a WORKLOAD"),
     ],
 )

@@ -152,6 +152,10 @@ def test_actions_of_a_node_group_can_be_exported(proof: tuple[Path, str], desk: 
             2,
             "prometheus:9090 is no file and no address of a Prometheus: write http://",
         ),
+        (("--prometheus", "URL", "--query", ""), 2, "--query is blank"),
+        (("--csv", "a.csv", "--query", " "), 2, "--query is blank"),
+        (("--csv", ""), 2, "--csv or --prometheus is blank"),
+        (("--prometheus", "URL", "--hpa", ""), 2, "--hpa is blank"),
         (("--prometheus", "URL", "--hpa", "chat"), 2, "is no NAMESPACE/NAME"),
         (("--prometheus", "URL", "--hpa", "inference/lost"), 1, "there is no HPA inference/lost"),
         (("--prometheus", "URL", "--hpa", "inference/busy"), 2, "scales on cpu, which says how busy its pods are"),
@@ -194,7 +198,7 @@ def test_a_role_that_may_not_read_the_hpa_is_told_the_rule(url: str, tmp_path: P
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("keda-cron",), "name one: a WORKLOAD, whose plan is printed, or --from FILE"),
+        (("keda-cron",), "name one: a WORKLOAD, whose plan is printed, or --from DIR"),
         (("keda-cron", "--from", "lost"), "lost cannot be read"),
         (("keda-cron", "--from", "other.json"), "other.json is no summary of a backtest (first_origin: Field required)"),
         (("asg-scheduled", "--from", "broken.json", "--group", "gpu"), "broken.json is no summary of a backtest"),

@@ -62,6 +62,12 @@ def test_far_dearer_settings_do_not_squeeze_the_others() -> None:
     assert "3,000" not in frontier_chart(judged(point(3_000, 0.0)), LIMIT)
 
 
+def test_labels_are_written_as_people_write_them() -> None:
+    lines = frontier_chart(judged(point(900, 0.9)), LIMIT).splitlines()
+    labels = [line.partition("┤")[0].strip() for line in lines if "┤" in line]
+    assert labels == ["100 %", "10 %", "1 %", "0.1 %", "<0.01 %"]
+
+
 def test_scales_end_at_whole_tenfolds() -> None:
     assert scales((point(10, 0.03), point(20, 0.0))).lates() == pytest.approx((1e-4, 1e-3, 1e-2, 1e-1))
     assert scales((point(10, 1.0),)).most_late == 1.0
