@@ -8,7 +8,7 @@ from forecaster.errors import TargetConflict, TargetError, TargetForbidden, Targ
 _MEANINGS: dict[int, tuple[type[TargetError], str]] = {
     HTTPStatus.UNAUTHORIZED: (
         TargetForbidden,
-        "the API server does not know us: renew the token, or correct the kubeconfig and its context",
+        "there is no valid login: renew the token, or correct the kubeconfig and its context",
     ),
     HTTPStatus.NOT_FOUND: (TargetMissing, "it is not there: correct namespace and name in the configuration"),
     HTTPStatus.CONFLICT: (TargetConflict, "it changed since it was observed: observe it again"),

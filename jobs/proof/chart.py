@@ -90,4 +90,5 @@ def _mark(frame: Scales, name: str, point: Point) -> Iterator[str]:
     x, y = _at(frame, point.replica_hours, point.late_ratio)
     anchor, shift = ("end", -12) if x > _WIDTH / 2 else ("start", 12)
     yield f"<circle cx='{x:.1f}' cy='{y:.1f}' r='8' fill='none' stroke='black' stroke-width='2'/>"
-    yield f"<text x='{x + shift:.1f}' y='{y - 10:.1f}' text-anchor='{anchor}' font-weight='600'>{escape(name)}</text>"
+    halo = "paint-order='stroke' stroke='white' stroke-width='4'"  # legible over points and lines
+    yield f"<text x='{x + shift:.1f}' y='{y - 10:.1f}' text-anchor='{anchor}' font-weight='600' {halo}>{escape(name)}</text>"
