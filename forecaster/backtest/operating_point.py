@@ -76,7 +76,7 @@ def operating_points(
     """The pair for each day of `whole`: the target once, on the days before; the level again each day, on the days before it.
 
     known: for each of these days, the instant up to which load was known at its midnight; nothing after it is looked at. `level`
-    stands where no day before has a forecast; the autoscaler alone finds its target then.
+    stands until `least_days` have a forecast; where none has one the autoscaler alone finds its target.
     """
     if candidates.start < known[0]:
         target = choose_pair(whole.between(candidates.start, known[0]), candidates, settings.targets).target
@@ -89,7 +89,7 @@ def operating_points(
     for day, until in enumerate(known, start=(whole.start - candidates.start).days):
         span = (max(0, day - settings.trailing_days) * _DAY_MIN, trial.minutes.index(until) - trial.first)
         first, last = np.searchsorted(traffic.edges, span)
-        if first < last:
+        if first < last and day >= settings.least_days:
             level = candidates.levels[choose(outcome.parts(first, last), trial)]
         points.append(OperatingPoint(level=level, target=target))
     return tuple(points)

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from forecaster.forecast import STANDARD_LEVELS
+from forecaster.recommendation import LEAST_DAYS
 from forecaster.units import DAY_S, MINUTE_S, check_level, check_named, check_not_negative, check_positive
 
 Progress: TypeAlias = Callable[[float, str], None]
@@ -22,7 +23,7 @@ class Settings:
 
     model, fallback: names in the catalogue of models. lead_time_s: request to ready. late_limit_ratio: the share of requests that may be
     late. history_s: how far back a model looks. levels, targets: the candidates of the operating point. trailing_days: the level of a
-    day is chosen on so many days before it.
+    day is chosen on so many days before it, once there are `least_days` of them.
     replica_rpm: what one replica serves; None = sized from the trace, as the contract has it.
     """
 
@@ -34,6 +35,7 @@ class Settings:
     levels: tuple[float, ...] = (0.05, 0.25, 0.5, 0.7, 0.8, 0.9, 0.95, 0.975, 0.99, 0.995, 0.998, 0.9995)
     targets: tuple[float, ...] = (0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
     trailing_days: int = 28
+    least_days: int = LEAST_DAYS
     replica_rpm: float | None = None
 
     def __post_init__(self) -> None:
@@ -43,6 +45,7 @@ class Settings:
         check_not_negative("backtest.late_limit_ratio", self.late_limit_ratio, "")
         check_positive("backtest.history_s", self.history_s, "seconds")
         check_positive("backtest.trailing_days", self.trailing_days, "days")
+        check_positive("backtest.least_days", self.least_days, "days")
         if self.replica_rpm is not None:
             check_positive("backtest.replica_rpm", self.replica_rpm, "requests/min")
         for level in self.levels:

@@ -15,7 +15,7 @@ from forecaster.simulate.trial import Trial
 MIDNIGHT = datetime(2024, 5, 6, tzinfo=UTC)
 DAY = timedelta(days=1)
 LEVELS = (0.5, 0.9)
-SETTINGS = Settings(levels=LEVELS, targets=(0.5, 1.0))
+SETTINGS = Settings(least_days=1, levels=LEVELS, targets=(0.5, 1.0))
 
 
 def trial(load: Floats, first_day: int = 1) -> Trial:
@@ -83,7 +83,7 @@ def test_what_was_not_known_at_midnight_moves_no_level() -> None:
 def test_an_outage_longer_than_the_trailing_days_leaves_the_level_as_it_was() -> None:
     load = np.full(6 * 1_440, 100.0)
     load[1_440 : 2 * 1_440] = jumping(1)
-    brief = Settings(levels=LEVELS, targets=(1.0,), trailing_days=1)
+    brief = Settings(least_days=1, levels=LEVELS, targets=(1.0,), trailing_days=1)
     known = [MIDNIGHT + 2 * DAY] * 4
     points = operating_points(trial(load, first_day=2), candidates([1] * 5, [20] * 5), brief, known, level=0.95)
     assert [point.level for point in points] == [0.9] * 4
@@ -97,7 +97,7 @@ def test_without_an_early_forecast_the_autoscaler_alone_finds_its_target() -> No
 def test_days_longer_ago_than_the_trailing_ones_are_forgotten() -> None:
     load = np.full(8 * 1_440, 100.0)
     load[3 * 1_440 : 4 * 1_440] = jumping(1)
-    brief = Settings(levels=LEVELS, targets=(1.0,), trailing_days=2)
+    brief = Settings(least_days=1, levels=LEVELS, targets=(1.0,), trailing_days=2)
     points = operating_points(trial(load, first_day=2), candidates([1] * 7, [20] * 7), brief, midnights(2, 6), level=0.95)
     assert [point.level for point in points] == [0.5, 0.5, 0.9, 0.9, 0.5, 0.5]
 
@@ -128,3 +128,10 @@ def test_the_fewer_days_were_seen_the_more_is_to_spare(days: int, row: int) -> N
     """
     seen = outcome_of([8.0, 0.0], [100.0, 150.0], days)
     assert choose(seen, trial(np.full(3 * 1_440, 100.0))) == row
+
+
+def test_until_there_is_a_week_of_days_the_policys_level_stands() -> None:
+    load = trial(np.full(10 * 1_440, 100.0), first_day=2)
+    usual = Settings(levels=LEVELS, targets=(1.0,))
+    points = operating_points(load, candidates([1] * 9, [20] * 9), usual, midnights(2, 8), level=0.95)
+    assert [point.level for point in points] == [0.95] * 6 + [0.5] * 2
