@@ -52,7 +52,7 @@ def test_who_finds_another_at_work_says_so_and_ends_well_while_the_other_half_go
     for command in ("apply", "run"):
         found = crontab.done(command, at=clock("07:31"))
         assert (found.out, found.sentences) == ("", ["another apply run is at work on this store; nothing was done"])
-    assert kube.writes == []
+    assert kube.writes == ()
     lease.release()
     crontab.done("apply", at=clock("07:32"))
     assert kube.min_replicas("serving", "chat") > 2
