@@ -1,6 +1,7 @@
 """docs/targets.md against the code: what it shows can be used, and every kind, mark and permission stands in it."""
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
@@ -12,9 +13,11 @@ from connectors.aws import AwsAccount
 from connectors.targets.marks import OURS, PAUSED
 from connectors.targets.registry import TargetConfig
 from forecaster import errors
+from forecaster.ports import StartSource
 from tests.aws import Aws
 from tests.connectors.targets.subjects import EksSubject, HpaSubject, let_go, stand
 from tests.kube_api import KubeApi
+from tests.kube_pods import put_workload
 
 PAGE = (Path(__file__).parents[3] / "docs" / "targets.md").read_text(encoding="utf-8")
 CONFIGS: TypeAdapter[TargetConfig] = TypeAdapter(TargetConfig)
@@ -40,9 +43,13 @@ def test_every_mark_and_error_is_explained(word: str) -> None:
 
 def test_the_role_allows_what_a_hpa_is_asked_and_no_more(api: KubeApi) -> None:
     subject = HpaSubject(api=api)
+    put_workload(api, "inference", subject.name, replicas=3, ready=3)
     stand(subject.open(), 8)
+    starts = subject.open()
+    assert isinstance(starts, StartSource)
+    starts.starts(datetime(2026, 3, 2, tzinfo=UTC))
     let_go(subject.open())
-    asked = {(request.verb, request.path.split("/")[-2]) for request in api.requests}
+    asked = {(request.verb, request.path.partition("/namespaces/inference/")[2].split("/")[0]) for request in api.requests}
     role: dict[str, Any] = next(document for fence in FENCES for document in yaml.safe_load_all(fence) if "rules" in document)
     allowed = {(verb, resource) for rule in role["rules"] for verb in rule["verbs"] for resource in rule["resources"]}
     assert asked == allowed - {("get", "statefulsets")}
