@@ -29,10 +29,6 @@ class ExecutorFailed(ForecasterError):
     """A chunk of series could not be run: its worker died, or the cluster cannot be reached."""
 
 
-class StateIncompatible(ForecasterError):
-    """A stored model state is of another model or version and must be fitted again."""
-
-
 class StoreError(ForecasterError):
     """The store could not be read or written; nothing was half written."""
 

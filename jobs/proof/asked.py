@@ -13,7 +13,6 @@ from forecaster.backtest.settings import Settings
 from forecaster.errors import ConfigRejected
 from forecaster.workload import Policy
 from jobs.backtest import CONTRACT_POLICY, Columns
-from jobs.config.document import Config
 from jobs.config.paths import beside
 from jobs.config.reading import config_path, read_config
 from jobs.config.workloads import WorkloadSection
@@ -21,15 +20,6 @@ from jobs.config.workloads import WorkloadSection
 _SERVERS = ("http://", "https://")
 _ADDRESS = re.compile(r"[^/\\]+:\d+(/.*)?")
 """`prometheus:9090`: more likely an address without its scheme than a file."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FromConfig:
-    """What a workload of a configuration lends. bounded: whether its policy has bounds of its own. folder: where relative paths start."""
-
-    document: Config
-    workload: WorkloadSection
-    folder: Path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

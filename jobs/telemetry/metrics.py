@@ -20,7 +20,6 @@ KNOWN_FAILURES = (
     ("fetch", "SourceRejected"),
     ("forecast", "NotEnoughHistory"),
     ("forecast", "ModelFailed"),
-    ("forecast", "StateIncompatible"),
     ("forecast", "ExecutorFailed"),
     ("forecast", "HistoryAtOtherStep"),
     ("forecast", "StoreError"),
