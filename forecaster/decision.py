@@ -32,7 +32,8 @@ class Seen:
     floor, ceiling: the bounds that stand there now (ceiling None = it has none). original: the floor before we first wrote, the
     present one if we never did. ready, pending: replicas, None = the target does not say. version: opaque, handed back on a
     write so that a change in between is noticed. paused: the annotation on the object. valid_until: ours, on the object; None = we do
-    not hold it. writer: who last wrote our field, if it was somebody else after us.
+    not hold it. writer: who last wrote our field, if it was somebody else after us. remedy: what to change so that it lets go of
+    the field, None = nobody else writes it, or nobody can say.
     """
 
     target: str
@@ -46,6 +47,7 @@ class Seen:
     paused: Paused | None = None
     valid_until: datetime | None = None
     writer: str | None = None
+    remedy: str | None = None
 
     def __post_init__(self) -> None:
         check_named("seen.target", self.target)

@@ -215,7 +215,8 @@ def _second_writer(case: Case, floor: int) -> tuple[int, list[Reason]]:
     if case.seen.writer is None:
         return floor, []
     kept = max(floor, case.seen.floor)
-    detail = f"{case.seen.writer} also writes the floor and set {case.seen.floor}"
+    remedy = "" if case.seen.remedy is None else f": {case.seen.remedy}"
+    detail = f"{case.seen.writer} also writes the floor and set {case.seen.floor}{remedy}"
     return kept, [Reason(code=Code.SECOND_WRITER, detail=detail, before=floor, after=kept)]
 
 

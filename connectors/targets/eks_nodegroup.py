@@ -71,10 +71,10 @@ class EksNodegroupConfig(BaseModel):
         """Where AWS is asked, and as whom."""
         return AwsConnection(region=self.region, profile=self.profile, endpoint_url=self.endpoint_url)
 
-
-def nodegroup_name(config: EksNodegroupConfig) -> str:
-    """`eks-nodegroup:CLUSTER/NODEGROUP@REGION`."""
-    return f"{config.type}:{config.cluster}/{config.nodegroup}@{config.region}"
+    @property
+    def target(self) -> str:
+        """`eks-nodegroup:CLUSTER/NODEGROUP@REGION`."""
+        return f"{self.type}:{self.cluster}/{self.nodegroup}@{self.region}"
 
 
 class EksNodegroupTarget:
@@ -87,7 +87,7 @@ class EksNodegroupTarget:
     """
 
     def __init__(self, config: EksNodegroupConfig, aws: AwsAccount) -> None:
-        self.name = nodegroup_name(config)
+        self.name = config.target
         self._config = config
         self._aws = aws
 

@@ -42,11 +42,11 @@ class KubernetesHpaConfig(BaseModel):
         description="How its API server is reached. Default: what kubectl would use, else the pod's own service account.",
     )
 
-
-def hpa_name(config: KubernetesHpaConfig) -> str:
-    """`kubernetes-hpa:NAMESPACE/NAME`, and `@CONTEXT` where a context is configured."""
-    context = config.cluster.context
-    return f"{config.type}:{config.namespace}/{config.name}" + (f"@{context}" if context is not None else "")
+    @property
+    def target(self) -> str:
+        """`kubernetes-hpa:NAMESPACE/NAME`, and `@CONTEXT` where a context is configured."""
+        context = self.cluster.context
+        return f"{self.type}:{self.namespace}/{self.name}" + (f"@{context}" if context is not None else "")
 
 
 class KubernetesHpaTarget:
@@ -57,7 +57,7 @@ class KubernetesHpaTarget:
     """
 
     def __init__(self, config: KubernetesHpaConfig, cluster: Cluster) -> None:
-        self.name = hpa_name(config)
+        self.name = config.target
         self._cluster = cluster
         self._ref = ObjectRef(
             group="autoscaling", version="v2", plural="horizontalpodautoscalers", namespace=config.namespace, name=config.name

@@ -98,12 +98,17 @@ class RecordingConfig(BaseModel):
             raise ValueError(msg)
         return self
 
+    @property
+    def target(self) -> str:
+        """`recording:NAME`."""
+        return f"{self.type}:{self.name}"
+
 
 class VirtualObject:
     """An object that is not there and never changes: floor and ceiling as configured, nobody knows how many are ready."""
 
     def __init__(self, config: RecordingConfig) -> None:
-        self.name = recording_name(config)
+        self.name = config.target
         self._config = config
 
     def observe(self, now: datetime) -> Seen:
@@ -127,8 +132,3 @@ class VirtualObject:
     def would_release(self, seen: Seen) -> Applied:
         """Nothing: nothing is ever held."""
         return original_taken(seen, ceiling="ceiling")
-
-
-def recording_name(config: RecordingConfig) -> str:
-    """`recording:NAME`."""
-    return f"{config.type}:{config.name}"

@@ -1,39 +1,56 @@
-"""Every kind of target by its `type`, and the one place that opens them."""
+"""Every kind of target by its `type`, and the one place that opens them. A new kind is a member of the union and a row of the table."""
 
-from collections.abc import Iterable
-from typing import Annotated, Protocol, TypeAlias, assert_never
+from collections.abc import Callable, Iterable, Mapping
+from typing import Annotated, Any, Protocol, TypeAlias
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from connectors.aws import AwsAccount, AwsConnection
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
-from connectors.targets.eks_nodegroup import EksNodegroupConfig, EksNodegroupTarget, nodegroup_name
-from connectors.targets.kubernetes_hpa import KubernetesHpaConfig, KubernetesHpaTarget, hpa_name
-from connectors.targets.recording import RecordingConfig, RecordingTarget, Rehearsed, VirtualObject, recording_name
+from connectors.targets.eks_nodegroup import EksNodegroupConfig, EksNodegroupTarget
+from connectors.targets.kubernetes_hpa import KubernetesHpaConfig, KubernetesHpaTarget
+from connectors.targets.recording import RecordingConfig, RecordingTarget, Rehearsed, VirtualObject
 from forecaster.ports import ScaleTarget
 
 TargetConfig: TypeAlias = Annotated[
-    RecordingConfig | KubernetesHpaConfig | EksNodegroupConfig,
+    RecordingConfig
+    | KubernetesHpaConfig
+    | EksNodegroupConfig,
     Field(discriminator="type", description="An object whose floor is moved; `type` says of which kind."),
-]
+]  # fmt: skip
 
 
 class Target(ScaleTarget, Rehearsed, Protocol):
     """What every kind is: a ScaleTarget that can also be rehearsed, so `RecordingTarget(open_target(config))` is its dry run."""
 
 
+class Clients:
+    """The clients opened so far, by what they reach: 2,000 targets on one cluster cost one handshake, not 2,000."""
+
+    def __init__(self) -> None:
+        self._clusters: dict[KubeConnection, Cluster] = {}
+        self._accounts: dict[AwsConnection, AwsAccount] = {}
+
+    def cluster(self, connection: KubeConnection) -> Cluster:
+        """The client of a cluster."""
+        return self._clusters.setdefault(connection, Cluster(connection))
+
+    def account(self, connection: AwsConnection) -> AwsAccount:
+        """The client of an account in a region."""
+        return self._accounts.setdefault(connection, AwsAccount(connection))
+
+
+OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
+    RecordingConfig: lambda config, _: RecordingTarget(VirtualObject(config)),
+    KubernetesHpaConfig: lambda config, clients: KubernetesHpaTarget(config, clients.cluster(config.cluster)),
+    EksNodegroupConfig: lambda config, clients: EksNodegroupTarget(config, clients.account(config.connection)),
+}
+
+
 def target_name(config: TargetConfig) -> str:
     """The name under which a configured target stands in pools, records and logs. Two equal names are one object."""
-    match config:
-        case RecordingConfig():
-            return recording_name(config)
-        case KubernetesHpaConfig():
-            return hpa_name(config)
-        case EksNodegroupConfig():
-            return nodegroup_name(config)
-        case _:
-            assert_never(config)
+    return config.target
 
 
 def open_target(config: TargetConfig) -> Target:
@@ -42,32 +59,6 @@ def open_target(config: TargetConfig) -> Target:
 
 
 def open_targets(configs: Iterable[TargetConfig]) -> dict[str, Target]:
-    """Targets by name. Those on one cluster, or in one region, share one client: 2,000 targets cost one handshake, not 2,000."""
-    clients = _Clients()
-    return {target_name(config): _open(config, clients) for config in configs}
-
-
-def _open(config: TargetConfig, clients: "_Clients") -> Target:
-    match config:
-        case RecordingConfig():
-            return RecordingTarget(VirtualObject(config))
-        case KubernetesHpaConfig():
-            return KubernetesHpaTarget(config, clients.cluster(config.cluster))
-        case EksNodegroupConfig():
-            return EksNodegroupTarget(config, clients.account(config.connection))
-        case _:
-            assert_never(config)
-
-
-class _Clients:
-    """The clients opened so far, by what they reach."""
-
-    def __init__(self) -> None:
-        self._clusters: dict[KubeConnection, Cluster] = {}
-        self._accounts: dict[AwsConnection, AwsAccount] = {}
-
-    def cluster(self, connection: KubeConnection) -> Cluster:
-        return self._clusters.setdefault(connection, Cluster(connection))
-
-    def account(self, connection: AwsConnection) -> AwsAccount:
-        return self._accounts.setdefault(connection, AwsAccount(connection))
+    """Targets by name, on shared clients."""
+    clients = Clients()
+    return {target_name(config): OPENERS[type(config)](config, clients) for config in configs}
