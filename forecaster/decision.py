@@ -33,7 +33,8 @@ class Seen:
     present one if we never did. ready, pending: replicas, None = the target does not say. version: opaque, handed back on a
     write so that a change in between is noticed. paused: the annotation on the object. valid_until: ours, on the object; None = we do
     not hold it. writer: who last wrote our field, if it was somebody else after us. remedy: what to change so that it lets go of
-    the field, None = nobody else writes it, or nobody can say.
+    the field, None = nobody else writes it, or nobody can say. shortage: why replicas that were asked for do not come (out of
+    stock, over a quota), in the words of whoever provides them; None = nothing is known to hold them up.
     """
 
     target: str
@@ -48,6 +49,7 @@ class Seen:
     valid_until: datetime | None = None
     writer: str | None = None
     remedy: str | None = None
+    shortage: str | None = None
 
     def __post_init__(self) -> None:
         check_named("seen.target", self.target)
