@@ -17,6 +17,7 @@ Method: TypeAlias = Literal["GET", "POST"]
 
 _CONNECT_S = 5  # a machine that is there takes a connection at once, however long it thinks about the answer
 _ECHO_CHARS = 8  # a header value this long is worth hiding where a server echoes it; a tenant named "1" is not
+_TOKEN_CHARS = 20  # tokens and signatures are longer than that, dates of signatures are not
 
 _NOT_CARRIED = "a header or the bearer token holds characters that HTTP cannot carry; write it in plain ASCII, on one line"
 
@@ -24,10 +25,9 @@ _NOT_CARRIED = "a header or the bearer token holds characters that HTTP cannot c
 class _Transient(Exception):
     """An answer worth another try; carries it for the case that it was the last."""
 
-    def __init__(self, answer: Answer, retry_after_s: float | None) -> None:
+    def __init__(self, answer: Answer) -> None:
         super().__init__(f"HTTP {answer.status}")
         self.answer = answer
-        self.retry_after_s = retry_after_s
 
 
 class Api:
@@ -41,6 +41,7 @@ class Api:
         self._endpoint = endpoint
         self._client = _client(endpoint)
         self._down: str | None = None
+        self._proof: tuple[str, ...] = ()  # what the login gave last: a secret as well
         self._scout = Lock()
         self._retry = stamina.RetryingCaller(
             attempts=endpoint.attempts,
@@ -53,7 +54,7 @@ class Api:
     def send(self, method: Method, path: str, form: Mapping[str, str]) -> Answer:
         """The answer to a form: the last one after transient failures, whatever its status. Redirects are not followed.
 
-        Raises Unreachable when the last attempt brought no answer, Unusable when the request cannot be sent.
+        Raises Unreachable when the last attempt brought no answer, Unusable when the request cannot be sent, and what the login raises.
         """
         once = partial(self._once, method, path, form)
         down = self._down
@@ -68,7 +69,7 @@ class Api:
 
     def masked(self, text: str) -> str:
         """The text without any secret of this endpoint, for servers that echo what they were sent."""
-        for secret in _secrets(self._endpoint):
+        for secret in (*_secrets(self._endpoint), *self._proof):
             text = text.replace(secret, "***")
         return text
 
@@ -102,13 +103,28 @@ class Api:
         headers = self._authorization()
         match method:
             case "GET":
-                response = self._client.get(path, params=form, headers=headers)
+                request = self._client.build_request("GET", path, params=form, headers=headers)
             case "POST":
-                response = self._client.post(path, data=form, headers=headers)
-        answer = Answer(status=response.status_code, body=response.content, location=response.headers.get("location"))
+                request = self._client.build_request("POST", path, data=form, headers=headers)
+        self._prove(request)
+        response = self._client.send(request)
+        answer = Answer(
+            status=response.status_code,
+            body=response.content,
+            location=response.headers.get("location"),
+            retry_after_s=_retry_after_s(response),
+        )
         if answer.transient:
-            raise _Transient(answer, _retry_after_s(response))
+            raise _Transient(answer)
         return answer
+
+    def _prove(self, request: httpx2.Request) -> None:
+        """Add what the login says of the request as it is sent."""
+        if self._endpoint.login is None:
+            return
+        proof = self._endpoint.login.headers(request.method, str(request.url), request.content)
+        request.headers.update(proof)
+        self._proof = tuple(word for value in proof.values() for word in value.split() if len(word) >= _TOKEN_CHARS)
 
     def _authorization(self) -> dict[str, str]:
         if self._endpoint.bearer_file is None:
@@ -118,7 +134,7 @@ class Api:
     def _backoff(self, error: Exception) -> bool | float:
         """Whether to try again, or after how many seconds when the server says so: its wish is kept up to our longest wait."""
         if isinstance(error, _Transient):
-            wished = error.retry_after_s
+            wished = error.answer.retry_after_s
             return True if wished is None else min(wished, 10 * self._endpoint.retry_wait_s)
         return isinstance(error, httpx2.TransportError) and not isinstance(error, (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol))
 
@@ -182,8 +198,8 @@ def _text_of(path: Path, setting: str) -> str:
 
 
 def _retry_after_s(response: httpx2.Response) -> float | None:
-    """The seconds that a Retry-After header asks for; its other form, a date, is rare and counts as absent."""
-    value = response.headers.get("retry-after", "")
+    """The seconds that a Retry-After header asks for, or Datadog's own; the other form, a date, is rare and counts as absent."""
+    value: str = response.headers.get("retry-after") or response.headers.get("x-ratelimit-reset") or ""
     return float(value) if value.isdecimal() else None
 
 

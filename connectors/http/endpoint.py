@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 _TRANSIENT = frozenset({429, *range(500, 600)})
 
@@ -15,22 +16,31 @@ class Unusable(Exception):
     """The endpoint's own settings cannot work: a file is missing, a header cannot be sent."""
 
 
+class Login(Protocol):
+    """What proves who asks, made anew for every request: a token that expires, or a signature over what is sent."""
+
+    def headers(self, method: str, url: str, body: bytes) -> Mapping[str, str]:
+        """The headers to add to this request. What it raises reaches whoever sends, as it is; safe to call from several threads."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """An HTTP API and how to speak to it.
 
     base_url: without credentials; paths are appended to it. bearer_file is read at every request, since mounted tokens
-    rotate. basic: user and password. ca_file: the only authority trusted, None = the system's. timeout_s: longest wait for
-    the next bytes of an answer; a connection must be taken within 5 s of it. connections: most requests in flight at once.
-    attempts: most tries of one request; none begins later than 2 x timeout_s after the first. retry_wait_s: wait before the
-    second try, doubled at each, at most tenfold.
+    rotate. login: gives a token for every request, a new one where the server answers 401. basic: user and password. login: asked for headers at every request. ca_file: the only authority trusted, None = the
+    system's. timeout_s: longest wait for the next bytes of an answer; a connection must be taken within 5 s of it. connections:
+    most requests in flight at once. attempts: most tries of one request; none begins later than 2 x timeout_s after the first.
+    retry_wait_s: wait before the second try, doubled at each, at most tenfold.
     """
 
     base_url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     bearer: str | None = field(default=None, repr=False)
     bearer_file: Path | None = None
+    login: Login | None = field(default=None, repr=False)
     basic: tuple[str, str] | None = field(default=None, repr=False)
+    login: Login | None = field(default=None, repr=False)
     ca_file: Path | None = None
     cert_file: Path | None = None
     key_file: Path | None = None
@@ -43,11 +53,12 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a server said in the end, whatever its status."""
+    """What a server said in the end, whatever its status. retry_after_s: how long it wants to be left alone, None = it did not say."""
 
     status: int
     body: bytes = field(repr=False)
     location: str | None = None
+    retry_after_s: float | None = None
 
     @property
     def text(self) -> str:
