@@ -41,7 +41,7 @@ class Api:
         self._endpoint = endpoint
         self._client = _client(endpoint)
         self._down: str | None = None
-        self._proof: tuple[str, ...] = ()  # what the login gave last: a secret as well
+        self._proof: tuple[str, ...] = ()  # what the signer gave last: a secret as well
         self._scout = Lock()
         self._retry = stamina.RetryingCaller(
             attempts=endpoint.attempts,
@@ -54,7 +54,7 @@ class Api:
     def send(self, method: Method, path: str, form: Mapping[str, str]) -> Answer:
         """The answer to a form: the last one after transient failures, whatever its status. Redirects are not followed.
 
-        Raises Unreachable when the last attempt brought no answer, Unusable when the request cannot be sent, and what the login raises.
+        Raises Unreachable when the last attempt brought no answer, Unusable when the request cannot be sent, and what a signer raises.
         """
         once = partial(self._once, method, path, form)
         down = self._down
@@ -119,10 +119,10 @@ class Api:
         return answer
 
     def _prove(self, request: httpx2.Request) -> None:
-        """Add what the login says of the request as it is sent."""
-        if self._endpoint.login is None:
+        """Add the signature over the request as it is sent."""
+        if self._endpoint.signer is None:
             return
-        proof = self._endpoint.login.headers(request.method, str(request.url), request.content)
+        proof = self._endpoint.signer.headers(request.method, str(request.url), request.content)
         request.headers.update(proof)
         self._proof = tuple(word for value in proof.values() for word in value.split() if len(word) >= _TOKEN_CHARS)
 

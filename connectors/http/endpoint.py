@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
+from connectors.login import Login
+
 _TRANSIENT = frozenset({429, *range(500, 600)})
 
 
@@ -16,8 +18,8 @@ class Unusable(Exception):
     """The endpoint's own settings cannot work: a file is missing, a header cannot be sent."""
 
 
-class Login(Protocol):
-    """What proves who asks, made anew for every request: a token that expires, or a signature over what is sent."""
+class Signer(Protocol):
+    """What proves who asks by a signature over what is sent, made anew at every try."""
 
     def headers(self, method: str, url: str, body: bytes) -> Mapping[str, str]:
         """The headers to add to this request. What it raises reaches whoever sends, as it is; safe to call from several threads."""
@@ -28,10 +30,10 @@ class Endpoint:
     """An HTTP API and how to speak to it.
 
     base_url: without credentials; paths are appended to it. bearer_file is read at every request, since mounted tokens
-    rotate. login: gives a token for every request, a new one where the server answers 401. basic: user and password. login: asked for headers at every request. ca_file: the only authority trusted, None = the
-    system's. timeout_s: longest wait for the next bytes of an answer; a connection must be taken within 5 s of it. connections:
-    most requests in flight at once. attempts: most tries of one request; none begins later than 2 x timeout_s after the first.
-    retry_wait_s: wait before the second try, doubled at each, at most tenfold.
+    rotate. login: gives a token for every request, a new one where the server answers 401. signer: signs every request. basic: user
+    and password. ca_file: the only authority trusted, None = the system's. timeout_s: longest wait for the next bytes of an answer;
+    a connection must be taken within 5 s of it. connections: most requests in flight at once. attempts: most tries of one request;
+    none begins later than 2 x timeout_s after the first. retry_wait_s: wait before the second try, doubled at each, at most tenfold.
     """
 
     base_url: str
@@ -39,8 +41,8 @@ class Endpoint:
     bearer: str | None = field(default=None, repr=False)
     bearer_file: Path | None = None
     login: Login | None = field(default=None, repr=False)
+    signer: Signer | None = field(default=None, repr=False)
     basic: tuple[str, str] | None = field(default=None, repr=False)
-    login: Login | None = field(default=None, repr=False)
     ca_file: Path | None = None
     cert_file: Path | None = None
     key_file: Path | None = None
