@@ -44,7 +44,8 @@ Answer = TypeVar("Answer")
 class ObjectRef:
     """One object of the API: `autoscaling`, `v2`, `horizontalpodautoscalers`, namespace, name. The core group has the name "".
 
-    Without a name: all of that kind in the namespace; without a namespace either: all in the cluster.
+    Without a name: all of that kind in the namespace; without a namespace either: all in the cluster. subresource: `scale`, a part of the
+    object with rights of its own, or "" for the object itself.
     """
 
     group: str
@@ -52,11 +53,18 @@ class ObjectRef:
     plural: str
     namespace: str
     name: str
+    subresource: str = ""
 
     @property
     def resource(self) -> str:
-        """The resource as RBAC and kubectl name it."""
-        return f"{self.plural}.{self.group}" if self.group else self.plural
+        """The resource as kubectl names it."""
+        whole = f"{self.plural}.{self.group}" if self.group else self.plural
+        return f"{whole}/{self.subresource}" if self.subresource else whole
+
+    @property
+    def rule(self) -> str:
+        """The resource as an RBAC rule names it within its API group."""
+        return f"{self.plural}/{self.subresource}" if self.subresource else self.plural
 
     def __str__(self) -> str:
         if self.name:
@@ -114,7 +122,7 @@ class Cluster:
         return self._call(
             "patch",
             ref,
-            lambda api, path, timeout_s: api.patch_namespaced_custom_object(
+            lambda api, path, timeout_s: _method(api, "patch", ref)(
                 **path,
                 body=patch,
                 field_manager=FIELD_MANAGER,
@@ -128,7 +136,7 @@ class Cluster:
         return self._call(
             "get",
             ref,
-            lambda api, path, timeout_s: api.get_namespaced_custom_object(**path, _preload_content=False, _request_timeout=timeout_s),
+            lambda api, path, timeout_s: _method(api, "get", ref)(**path, _preload_content=False, _request_timeout=timeout_s),
         )
 
     def _find_once(self, ref: ObjectRef, selector: str, page_of: Callable[..., Any] | None = None) -> tuple[Json, ...]:
@@ -143,6 +151,7 @@ class Cluster:
 
     def _may_once(self, verb: str, ref: ObjectRef) -> bool:
         asked = {"verb": verb, "group": ref.group, "resource": ref.plural, "namespace": ref.namespace, "name": ref.name}
+        asked |= {"subresource": ref.subresource} if ref.subresource else {}
         review = {"apiVersion": "authorization.k8s.io/v1", "kind": "SelfSubjectAccessReview", "spec": {"resourceAttributes": asked}}
         answer = self._call(
             "review our access to",
@@ -182,6 +191,12 @@ class Cluster:
             if self._api is None:
                 self._api = _open(self._connection, verb, ref)
             return self._api
+
+
+def _method(api: "CustomObjectsApi", verb: str, ref: ObjectRef) -> Callable[..., Any]:
+    """The client's method for the object, or for its subresource."""
+    method: Callable[..., Any] = getattr(api, "_".join(filter(None, (verb, "namespaced_custom_object", ref.subresource))))
+    return method
 
 
 def _list(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types

@@ -38,5 +38,5 @@ def _meaning(failed: KubeFailed) -> tuple[type[TargetError], str]:
 def _rule(failed: KubeFailed) -> str:
     ref = failed.ref
     group = ref.group or '""'
-    rule = f"{{apiGroups: [{group}], resources: [{ref.plural}], verbs: [{failed.verb}]}}"
+    rule = f"{{apiGroups: [{group}], resources: [{ref.rule}], verbs: [{failed.verb}]}}"
     return f"add the RBAC rule {rule} to our {f'role in namespace {ref.namespace}' if ref.namespace else 'cluster role'}"
