@@ -5,6 +5,7 @@ import os
 import shutil
 import socket
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -14,10 +15,14 @@ _DEBIAN_DIRS = ("/usr/sbin", "/usr/lib/postgresql/17/bin", "/usr/lib/postgresql/
 def program(name: str, package: str) -> Path:
     """The path of a program, or the end of the test: skipped, or failed under FORECASTER_REQUIRE_SERVICES=1."""
     found = shutil.which(name) or next((str(p) for d in _DEBIAN_DIRS if (p := Path(d) / name).exists()), None)
-    if found is not None:
-        return Path(found)
-    reason = f"needs {name} from the Debian package {package}: apt-get install {package}"
-    if os.environ.get("FORECASTER_REQUIRE_SERVICES") == "1":
+    if found is None:
+        absent(f"needs {name} from the Debian package {package}: apt-get install {package}", required="FORECASTER_REQUIRE_SERVICES")
+    return Path(found)
+
+
+def absent(reason: str, *, required: str) -> NoReturn:
+    """The end of a test that needs what is not there: skipped with the reason, or failed where the variable `required` is 1."""
+    if os.environ.get(required) == "1":
         pytest.fail(reason)
     pytest.skip(reason)
 

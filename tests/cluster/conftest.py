@@ -1,0 +1,64 @@
+"""One control plane a session, on one worker of xdist: two cores carry no second one. Every test has a namespace of its own."""
+
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.cluster.build import BuildFailed, built, programs
+from tests.cluster.control_plane import ControlPlane, control_plane, eventually
+from tests.cluster.kubelet import Kubelet, kubelet_of
+from tests.cluster.metrics_api import ExternalMetrics, external_metrics
+from tests.services import absent
+
+_HERE = Path(__file__).parent
+_BUILD_S = 2_400
+_numbers = count(1)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """All tests of this folder run on one worker; where the programs are not built yet, the first one may wait for that."""
+    ours = [item for item in items if item.path.is_relative_to(_HERE)]
+    for item in ours:
+        item.add_marker(pytest.mark.xdist_group("cluster"))
+        if built() is None:
+            item.add_marker(pytest.mark.timeout(_BUILD_S))
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[ControlPlane]:
+    """The control plane, with the kinds of crds/ beside Kubernetes' own."""
+    try:
+        folder = programs()
+    except BuildFailed as failed:
+        absent(str(failed), required="FORECASTER_REQUIRE_CLUSTER")
+    with control_plane(folder) as plane:
+        if any((_HERE / "crds").glob("*.yaml")):
+            plane.kubectl("apply", "--server-side", "-f", str(_HERE / "crds"))
+            plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        yield plane
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kubelet(cluster: ControlPlane) -> Iterator[Kubelet]:
+    """Nodes, and pods that become ready on them, for every test."""
+    with kubelet_of(cluster) as kubelet:
+        yield kubelet
+
+
+@pytest.fixture(scope="session")
+def metrics(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExternalMetrics]:
+    """What the real HPA controller reads."""
+    with external_metrics(cluster, tmp_path_factory.mktemp("metrics")) as metrics:
+        yield metrics
+
+
+@pytest.fixture
+def namespace(cluster: ControlPlane) -> Iterator[str]:
+    """A namespace for one test."""
+    name = f"test-{next(_numbers)}"
+    cluster.kubectl("create", "namespace", name)
+    eventually(lambda: cluster.tried("get", "serviceaccount", "default", "--namespace", name).returncode == 0)
+    yield name
+    cluster.kubectl("delete", "namespace", name, "--wait=false")
