@@ -34,7 +34,8 @@ class Seen:
     write so that a change in between is noticed. paused: the annotation on the object. valid_until: ours, on the object; None = we do
     not hold it. writer: who last wrote our field, if it was somebody else after us. remedy: what to change so that it lets go of
     the field, None = nobody else writes it, or nobody can say. shortage: why replicas that were asked for do not come (out of
-    stock, over a quota), in the words of whoever provides them; None = nothing is known to hold them up.
+    stock, over a quota), in the words of whoever provides them; None = nothing is known to hold them up. paused_by: what paused it, where
+    that is not the annotation of ours. least: the smallest floor that the object takes now (`after`) and why, None = 0 is taken.
     """
 
     target: str
@@ -50,6 +51,8 @@ class Seen:
     writer: str | None = None
     remedy: str | None = None
     shortage: str | None = None
+    paused_by: str | None = None
+    least: Reason | None = None
 
     def __post_init__(self) -> None:
         check_named("seen.target", self.target)

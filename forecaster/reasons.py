@@ -36,6 +36,8 @@ class Code(StrEnum):
     QUEUE_DRAIN = "queue-drain"
     PENDING_COUNTED = "pending-counted"
     FLOOR_DECAYED = "floor-decayed"
+    NODES_AHEAD = "nodes-ahead"
+    STANDS_IN = "stands-in"
     # guard
     PAUSED = "paused"
     RELEASED = "released"
@@ -55,7 +57,11 @@ class Code(StrEnum):
     CEILING_BELOW_FLOOR = "ceiling-below-floor"
     # apply
     ZERO_NOT_TAKEN = "zero-not-taken"
+    RAISE_ONLY = "raise-only"
     SECOND_WRITER = "second-writer"
+    REASSERTED = "reasserted"
+    LET_GO = "let-go"
+    OVERDUE = "overdue"
     TARGET_FAILED = "target-failed"
     WORKLOAD_FAILED = "workload-failed"
 
@@ -71,6 +77,9 @@ ALERTS = frozenset(
         Code.MAX_BINDS,
         Code.BREAK_GLASS,
         Code.SECOND_WRITER,
+        Code.LET_GO,
+        Code.OVERDUE,
+        Code.STANDS_IN,
         Code.TARGET_FAILED,
         Code.WORKLOAD_FAILED,
         Code.ENVELOPE,

@@ -23,6 +23,26 @@ def original_taken(seen: Seen, *, ceiling: str) -> Applied:
     return Applied(target=seen.target, before=seen.floor, after=after, written=True, reasons=reasons)
 
 
+def within_bounds(floor: int, seen: Seen, *, ceiling: str) -> tuple[int, tuple[Reason, ...]]:
+    """`floor` as the object takes it: at least its least, and at most its ceiling, which outranks that."""
+    least, raised = above_least(floor, seen)
+    whole, limited = below_ceiling(least, seen, ceiling=ceiling)
+    return whole, (*raised, *limited)
+
+
+def above_least(floor: int, seen: Seen) -> tuple[int, tuple[Reason, ...]]:
+    """`floor`, or the smallest one that the object takes now where that is higher."""
+    least = seen.least
+    if least is None or least.after is None or floor >= least.after:
+        return floor, ()
+    return least.after, (Reason(code=least.code, detail=least.detail, before=floor, after=least.after),)
+
+
+def raise_only(floor: int, why: str) -> Reason:
+    """The least of an object that is never lowered from where it stands but by a release: no loop above it would raise it in an emergency."""
+    return Reason(code=Code.RAISE_ONLY, detail=f"{why}: {floor} stays", after=floor)
+
+
 def below_ceiling(floor: int, seen: Seen, *, ceiling: str) -> tuple[int, tuple[Reason, ...]]:
     """`floor`, or the target's own ceiling where that is lower. `ceiling` is what the API calls it."""
     if seen.ceiling is None or floor <= seen.ceiling:
