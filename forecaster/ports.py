@@ -13,6 +13,7 @@ from forecaster.forecast import Forecast, Issued, Request, State
 from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
+from forecaster.schedule import Step
 from forecaster.series import Panel, Series, Signal, Window
 from forecaster.starts import Start
 from forecaster.units import check_named
@@ -105,6 +106,21 @@ class StartSource(Protocol):
     name: str
 
     def starts(self, now: datetime) -> tuple[Start, ...]: ...
+
+
+@runtime_checkable
+class Scheduled(Protocol):
+    """A target whose API can carry out floors ahead of time, so that they survive our death and end without us.
+
+    `takes_schedule` is whether it is configured to. `set_schedule` makes the coming floors stand there as `forecaster.schedule.schedule_of` gives
+    them: the last step restores the original, no steps at all take the schedule away. Idempotent: only the difference is written, and only
+    what is ours; the answer is how many entries were. It raises as `ScaleTarget.set_floor` does. `release` takes the schedule away first.
+    """
+
+    name: str
+    takes_schedule: bool
+
+    def set_schedule(self, steps: Sequence[Step], seen: Seen) -> int: ...
 
 
 class Lease(Protocol):
