@@ -19,6 +19,7 @@ class Asked:
     path: str
     headers: Mapping[str, str]
     form: Mapping[str, str]
+    body: bytes = b""
 
     @property
     def stamps(self) -> range:
@@ -132,15 +133,15 @@ def _handler(double: LoopbackPrometheus) -> type[BaseHTTPRequestHandler]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            self._serve(urlsplit(self.path).query)
+            self._serve(urlsplit(self.path).query, b"")
 
         def do_POST(self) -> None:
-            self._serve(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self._serve(body.decode(), body)
 
-        def _serve(self, form: str) -> None:
-            asked = Asked(
-                method=self.command, path=urlsplit(self.path).path, headers=dict(self.headers.items()), form=dict(parse_qsl(form))
-            )
+        def _serve(self, form: str, body: bytes) -> None:
+            path, headers = urlsplit(self.path).path, dict(self.headers.items())
+            asked = Asked(method=self.command, path=path, headers=headers, form=dict(parse_qsl(form)), body=body)
             reply = double.answer(asked)
             if reply.never:
                 self.close_connection = True

@@ -1,17 +1,18 @@
-"""Load from any server that speaks Prometheus' HTTP API: Prometheus itself, Thanos, Mimir, Cortex, VictoriaMetrics."""
+"""Load from any server that speaks Prometheus' HTTP API: itself, Thanos, Mimir, Cortex, VictoriaMetrics, those of AWS, Google, Azure."""
 
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, Self
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
 
 from connectors.http.endpoint import Endpoint
-from connectors.sources.promql import Labels, RangeApi, Samples, Span
+from connectors.sources.logins import AzureIdentity, BasicAuth, GoogleIdentity, SigV4, credentials_apart
+from connectors.sources.promql import OWN_PARAMETERS, Labels, RangeApi, Samples, Span
 from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceRejected, SourceUnavailable
 from forecaster.marks import Mark
@@ -21,15 +22,7 @@ from forecaster.units import DAY_S, HOUR_S, MINUTE_S, epoch_s, floor_to, iso
 
 _REMEDY = "pick one with a label matcher, or join them, with sum(...) where they are parts and max(...) where they are copies"
 _SHOWN = 3
-
-
-class BasicAuth(BaseModel):
-    """A user and a password, sent as HTTP basic authentication."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
-
-    username: str = Field(min_length=1, description="The user. No default.")
-    password: SecretStr = Field(description="The password; write ${NAME} to take it from the environment. No default.")
+_LOGINS = ("bearer_token", "bearer_token_file", "basic_auth", "sigv4", "google", "azure")
 
 
 class PrometheusConfig(BaseModel):
@@ -56,6 +49,25 @@ class PrometheusConfig(BaseModel):
         description="File with the bearer token, read at every query since mounted tokens rotate. Default none.",
     )
     basic_auth: BasicAuth | None = Field(default=None, description="User and password for basic authentication. Default none.")
+    sigv4: SigV4 | None = Field(
+        default=None, description="An identity of AWS that signs every query, for Amazon Managed Service for Prometheus. Default none."
+    )
+    google: GoogleIdentity | None = Field(
+        default=None, description="An identity of Google Cloud, for Managed Service for Prometheus; `{}` takes the usual one. Default none."
+    )
+    azure: AzureIdentity | None = Field(
+        default=None, description="An identity of Azure, for Azure Monitor's Prometheus; `{}` takes the usual one. Default none."
+    )
+    parameters: dict[str, str] = Field(
+        default_factory=dict,
+        description="Further parameters of every query, such as `partial_response` of Thanos or `extra_label` of VictoriaMetrics. "
+        "Default none.",
+    )
+    accept_partial: bool = Field(
+        default=False,
+        description="Whether an answer counts of which the server warns that parts may be missing. Default false: half of the load would "
+        "lower floors.",
+    )
     ca_file: Path | None = Field(
         default=None,
         description="PEM file of the certificate authority that signed the server's certificate. Default none: the system's authorities.",
@@ -104,21 +116,7 @@ class PrometheusConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _credentials_leave_the_url(cls, data: Any) -> Any:  # noqa: ANN401  # pydantic gives whatever was written
-        """User and password of the URL become basic_auth, so that no message or repr can show them."""
-        if not (isinstance(data, dict) and isinstance(data.get("url"), str)):
-            return data
-        parts = urlsplit(data["url"])
-        if "@" not in parts.netloc:
-            return data
-        if data.get("basic_auth") is not None:
-            raise ValueError("credentials stand in url and in basic_auth; write them in basic_auth only")
-        credentials, _, host = parts.netloc.rpartition("@")
-        username, _, password = credentials.partition(":")
-        return {
-            **data,
-            "url": urlunsplit(parts._replace(netloc=host)),
-            "basic_auth": {"username": unquote(username), "password": unquote(password)},
-        }
+        return credentials_apart(data)
 
     @field_validator("url")
     @classmethod
@@ -134,8 +132,11 @@ class PrometheusConfig(BaseModel):
 
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
-        if sum(way is not None for way in (self.bearer_token, self.bearer_token_file, self.basic_auth)) > 1:
-            raise ValueError("only one of bearer_token, bearer_token_file and basic_auth can be sent; remove the others")
+        if sum(getattr(self, way) is not None for way in _LOGINS) > 1:
+            raise ValueError(f"only one of {', '.join(_LOGINS[:-1])} and {_LOGINS[-1]} can be sent; remove the others")
+        taken = sorted(OWN_PARAMETERS & self.parameters.keys())
+        if taken:
+            raise ValueError(f"parameters must not hold {taken[0]}, which every query sets itself")
         if self.client_key_file is not None and self.client_cert_file is None:
             raise ValueError("client_key_file needs client_cert_file")
         return self
@@ -143,12 +144,15 @@ class PrometheusConfig(BaseModel):
     def endpoint(self) -> Endpoint:
         """The same, as the HTTP layer takes it."""
         basic = self.basic_auth
+        identity = self.google or self.azure
         return Endpoint(
             base_url=self.url,
             headers={name: value.get_secret_value() for name, value in self.headers.items()},
             bearer=None if self.bearer_token is None else self.bearer_token.get_secret_value().strip(),
             bearer_file=self.bearer_token_file,
             basic=None if basic is None else (basic.username, basic.password.get_secret_value()),
+            login=None if identity is None else identity.login(),
+            signer=None if self.sigv4 is None else self.sigv4.signer(),
             ca_file=self.ca_file,
             cert_file=self.client_cert_file,
             key_file=self.client_key_file,
@@ -165,7 +169,8 @@ class PrometheusSource:
 
     def __init__(self, config: PrometheusConfig) -> None:
         self._config = config
-        self._api = RangeApi(config.endpoint())
+        # Google's API takes no POST, and no parameter that it does not know
+        self._api = RangeApi(config.endpoint(), config.parameters, partial=config.accept_partial, plain=config.google is not None)
         self._pool = ThreadPoolExecutor(config.concurrent_queries, thread_name_prefix="prometheus")
 
     def fetch(self, query: Query, window: Window, step_s: int) -> Series:

@@ -1,13 +1,16 @@
 """The range-query API of Prometheus over HTTP: what is asked, what is answered, and each refusal as a sentence."""
 
 import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
+from connectors.login import LoginFailed
+from connectors.sources.logins import identity_fault
 from forecaster.errors import SourceError, SourceRejected, SourceUnavailable
 
 if TYPE_CHECKING:
@@ -21,10 +24,13 @@ _log = logging.getLogger(__name__)
 _PATH = "api/v1/query_range"
 _OK = 200
 _METHOD_NOT_ALLOWED = 405
+_ON_IDENTITY = (400, 401, 403)
 _HALVINGS = 2  # a chunk that the server finds too large is cut in two, and its halves once more
 _MOST_SERIES = 10  # newer servers stop there: one is right, and ten are enough to say how they differ
 _TOO_LARGE = ("too many samples", "exceeded maximum resolution", "too many points")
 _SAID_CHARS = 300
+_ON_THE_QUERY = ("PromQL ", "results truncated due to limit")
+OWN_PARAMETERS = frozenset({"query", "start", "end", "step", "timeout", "limit"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,21 +74,39 @@ class _Success(BaseModel):
     status: Literal["success"]
     data: _Matrix
     warnings: list[str] = Field(default_factory=list)
+    is_partial: bool = Field(default=False, alias="isPartial")
+
+    def missing(self) -> str | None:
+        """What may be missing from the numbers, in the server's words; None where nothing is.
+
+        Prometheus and Thanos warn of stores that they could not read, VictoriaMetrics marks the whole answer. Warnings on the expression
+        itself begin with PromQL, and one about our own limit on series is no loss: more than one is refused as it is.
+        """
+        of_data = (warning for warning in self.warnings if not warning.startswith(_ON_THE_QUERY))
+        return next(of_data, "the answer is marked as partial" if self.is_partial else None)
 
 
 class _Failure(BaseModel):
-    error: str
+    """A refusal: Prometheus says `error`, gateways of clouds `message`."""
+
+    error: str = Field(validation_alias=AliasChoices("error", "message", "Message"))
 
 
 class RangeApi:
-    """Range queries to one server, safe to call from several threads. Connects at the first one."""
+    """Range queries to one server, safe to call from several threads. Connects at the first one.
 
-    def __init__(self, endpoint: Endpoint) -> None:
+    parameters: sent with every query. partial: whether answers count of which parts may be missing. plain: GET, and documented
+    parameters only.
+    """
+
+    def __init__(self, endpoint: Endpoint, parameters: Mapping[str, str], *, partial: bool, plain: bool) -> None:
         self._endpoint = endpoint
+        self._parameters = parameters if plain else {"limit": str(_MOST_SERIES), **parameters}
+        self._partial = partial
         self._where = f"Prometheus at {endpoint.base_url}"
         self._lock = Lock()
         self._opened: Api | None = None
-        self._method: Literal["POST", "GET"] = "POST"
+        self._method: Literal["POST", "GET"] = "GET" if plain else "POST"
 
     def read(self, expression: str, span: Span, halvings: int = _HALVINGS) -> list[Line]:
         """The series that match, with their samples at the times of the span. A span too large for the server is halved.
@@ -96,7 +120,10 @@ class RangeApi:
             if not (halvings and len(span) > 1 and _is_too_large(answer)):
                 raise self._refusal(answer, expression)
         except Unreachable as error:
-            msg = f"{self._where} cannot be reached: {error}; check that it runs and that url is right"
+            remedy = (
+                "it is asked again next time" if isinstance(error.__cause__, LoginFailed) else "check that it runs and that url is right"
+            )
+            msg = f"{self._where} cannot be reached: {error}; {remedy}"
             raise SourceUnavailable(msg) from error
         except Unusable as error:
             msg = f"{self._where} cannot be asked: {error}"
@@ -112,12 +139,12 @@ class RangeApi:
     def _ask(self, expression: str, span: Span) -> Answer:
         """The answer by POST, since expressions outgrow URLs, or by GET from the first time that a server takes no POST."""
         form = {
+            **self._parameters,
             "query": expression,
             "start": str(span.first),
             "end": str(span.last),
             "step": str(span.step_s),
             "timeout": f"{self._endpoint.timeout_s * 1000:.0f}ms",  # the server gives up when we do
-            "limit": str(_MOST_SERIES),
         }
         answer = self._api().send(self._method, _PATH, form)
         if answer.status == _METHOD_NOT_ALLOWED and self._method == "POST":
@@ -140,8 +167,15 @@ class RangeApi:
             what = "a web page" if answer.is_page else "something else than a matrix of numbers"
             msg = f"{self._where} answers {expression!r} with {what}; check url, its base path and what stands in front of the server"
             raise SourceRejected(msg) from error
+        missing = success.missing()
+        if missing is not None and not self._partial:
+            msg = (
+                f"{self._where} answers {expression!r} in part only: {self._line(missing)}; it is asked again next time, and "
+                "accept_partial takes what there is"
+            )
+            raise SourceUnavailable(msg)
         for warning in success.warnings:
-            _log.warning("fetch: %s warns about %r: %s", self._where, expression, self._api().masked(warning))
+            _log.warning("fetch: %s warns about %r: %s", self._where, expression, self._line(warning))
         return success.data.result
 
     def _refusal(self, answer: Answer, expression: str) -> SourceError:
@@ -149,9 +183,12 @@ class RangeApi:
         here, said = f"{self._where} (HTTP {answer.status})", self._said(answer)
         if answer.transient:
             return SourceUnavailable(f"{here} fails: {said}; it is asked again next time")
+        fault = identity_fault(said) if answer.status in _ON_IDENTITY else None
+        if fault is not None:
+            return SourceRejected(f"{here} {fault}")
         match answer.status:
             case 401:
-                what = f"wants other credentials: {said}; set bearer_token, bearer_token_file or basic_auth"
+                what = f"wants other credentials: {said}; set bearer_token, bearer_token_file, basic_auth, sigv4, google or azure"
             case 403:
                 what = f"forbids the query: {said}; check what the credentials and the tenant header may read"
             case 404 | 405:
@@ -170,8 +207,10 @@ class RangeApi:
             text = _Failure.model_validate_json(answer.body).error
         except ValidationError:
             text = "a web page" if answer.is_page else answer.text
-        line = " ".join(self._api().masked(text).split())
-        return line[:_SAID_CHARS] if line else "no explanation"
+        return self._line(text) or "no explanation"
+
+    def _line(self, text: str) -> str:
+        return " ".join(self._api().masked(text).split())[:_SAID_CHARS]
 
 
 def _is_too_large(answer: Answer) -> bool:

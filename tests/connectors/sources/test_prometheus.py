@@ -1,5 +1,6 @@
 """How the Prometheus source cuts its queries, and what it makes of the numbers."""
 
+import json
 import logging
 import threading
 from datetime import timedelta
@@ -7,7 +8,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
-from forecaster.errors import SourceRejected
+from forecaster.errors import SourceRejected, SourceUnavailable
 from forecaster.series import Window
 from forecaster.units import from_epoch_s
 from tests.connectors.sources.asking import HOUR, QUERY, START, fetched, opened, ramp
@@ -118,10 +119,41 @@ def test_histograms_are_refused() -> None:
         fetched(matrix(({}, [])))
 
 
-def test_warnings_are_logged_and_raise_nothing(caplog: pytest.LogCaptureFixture) -> None:
-    def partial(asked: Asked) -> Reply:
-        return matrix(({}, [(at, 1) for at in asked.stamps]), warnings=["store gateway 3 was unreachable"])
+def of_part(asked: Asked) -> Reply:
+    return matrix(({}, [(at, 1) for at in asked.stamps]), warnings=["store gateway 3 was unreachable"])
+
+
+def test_an_answer_of_which_parts_are_missing_is_no_low_load() -> None:
+    with pytest.raises(SourceUnavailable, match=r"in part only: store gateway 3 was unreachable; .*accept_partial"):
+        fetched(of_part)
+
+
+def test_an_answer_that_is_marked_as_partial_is_no_low_load() -> None:
+    def of_half(asked: Asked) -> Reply:
+        whole = json.loads(steady(1)(asked).body)
+        return Reply(body=json.dumps({**whole, "isPartial": True}).encode())
+
+    with pytest.raises(SourceUnavailable, match="in part only: the answer is marked as partial"):
+        fetched(of_half)
+
+
+def test_partial_answers_count_where_that_was_accepted_and_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING):
+        assert fetched(of_part, accept_partial=True).mean.tolist() == [1] * 60
+    assert "store gateway 3 was unreachable" in caplog.text
+
+
+def test_warnings_on_the_expression_are_logged_and_raise_nothing(caplog: pytest.LogCaptureFixture) -> None:
+    def doubtful(asked: Asked) -> Reply:
+        said = "PromQL info: metric might not be a counter, name does not end in _total/_sum/_count/_bucket"
+        return matrix(({}, [(at, 1) for at in asked.stamps]), warnings=[said])
 
     with caplog.at_level(logging.WARNING):
-        assert fetched(partial).mean.tolist() == [1] * 60
-    assert "store gateway 3 was unreachable" in caplog.text
+        assert fetched(doubtful).mean.tolist() == [1] * 60
+    assert "might not be a counter" in caplog.text
+
+
+def test_further_parameters_go_with_every_query() -> None:
+    with loopback_prometheus(ramp) as double, opened(double.url, max_points=30, parameters={"partial_response": "false"}) as source:
+        source.fetch(QUERY, HOUR, 60)
+        assert [asked.form["partial_response"] for asked in double.asked] == ["false", "false"]
