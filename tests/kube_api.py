@@ -158,6 +158,17 @@ class KubeApi:
         with self._lock:
             self._objects.merge((HPAS, namespace, name), {"spec": spec, "metadata": {"annotations": annotations or {}}}, manager)
 
+    def look(self, plural: str, namespace: str, name: str) -> Json:
+        """A copy of any object as a GET answers it."""
+        with self._lock:
+            copy: Json = json.loads(json.dumps(self._objects.shown((plural, namespace, name))))
+            return copy
+
+    def change(self, plural: str, namespace: str, name: str, patch: Json, *, manager: str = "kubectl-edit") -> None:
+        """A merge patch of any object by another field manager."""
+        with self._lock:
+            self._objects.merge((plural, namespace, name), patch, manager)
+
     def touch(self, namespace: str, name: str) -> None:
         """A write of status, as the HPA controller makes it at any time: only the resourceVersion changes."""
         with self._lock:
@@ -208,10 +219,11 @@ class KubeApi:
                 case "list":
                     return HTTPStatus.OK, self._listed(request)
             key = self._key(request)
-            shown = self._objects.shown(key)
+            show = self._objects.scale if request.path.endswith("/scale") else self._objects.shown
+            shown = show(key)
             if request.verb == "patch":
                 self._objects.merge(key, request.body, request.manager or "unknown")
-                shown = self._objects.shown(key)
+                shown = show(key)
         except Refusal as refusal:
             return refusal.status, _status(refusal.status, refusal.reason, str(refusal))
         return HTTPStatus.OK, shown
@@ -228,10 +240,13 @@ class KubeApi:
                 if ("get", "nodes") in self._forbidden:
                     raise Refusal(403, "Forbidden", f'nodes "{name}" is forbidden: our role may not get it')
                 return "nodes", "", name
-            case ["apis", group, version, "namespaces", namespace, plural, name] if API_VERSIONS.get(plural) == f"{group}/{version}":
-                if (request.verb, plural) in self._forbidden:
+            case ["apis", group, version, "namespaces", namespace, plural, name, *part] if API_VERSIONS.get(
+                plural
+            ) == f"{group}/{version}" and part in ([], ["scale"]):
+                rule = "/".join([plural, *part])
+                if (request.verb, rule) in self._forbidden:
                     who = 'User "system:serviceaccount:forecaster:forecaster"'
-                    what = f'cannot {request.verb} resource "{plural}" in API group "{group}" in the namespace "{namespace}"'
+                    what = f'cannot {request.verb} resource "{rule}" in API group "{group}" in the namespace "{namespace}"'
                     raise Refusal(403, "Forbidden", f'{plural}.{group} "{name}" is forbidden: {who} {what}')
                 return plural, namespace, name
             case _:
@@ -241,7 +256,8 @@ class KubeApi:
         if request.path != "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
             raise Refusal(404, "NotFound", "the server could not find the requested resource")
         asked = request.body["spec"]["resourceAttributes"]
-        return request.body | {"status": {"allowed": (asked["verb"], asked["resource"]) not in self._forbidden}}
+        rule = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
+        return request.body | {"status": {"allowed": (asked["verb"], rule) not in self._forbidden}}
 
     def _listed(self, request: Request) -> Json:
         root, *parts, plural = request.path.strip("/").split("/")

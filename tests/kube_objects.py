@@ -13,8 +13,13 @@ API_VERSIONS = {HPAS: "autoscaling/v2", "deployments": "apps/v1", "statefulsets"
 API_VERSIONS |= {"scaledobjects": "keda.sh/v1alpha1"}
 KINDS = {HPAS: "HorizontalPodAutoscaler", "deployments": "Deployment", "statefulsets": "StatefulSet", "pods": "Pod", "nodes": "Node"}
 KINDS |= {"scaledobjects": "ScaledObject"}
+API_VERSIONS |= {"poddisruptionbudgets": "policy/v1", "priorityclasses": "scheduling.k8s.io/v1"}
+KINDS |= {"poddisruptionbudgets": "PodDisruptionBudget", "priorityclasses": "PriorityClass"}
+API_VERSIONS |= {"leaderworkersets": "leaderworkerset.x-k8s.io/v1", "rollouts": "argoproj.io/v1alpha1"}
+KINDS |= {"leaderworkersets": "LeaderWorkerSet", "rollouts": "Rollout"}
+SCALED = ("deployments", "statefulsets", "leaderworkersets", "rollouts")
 
-_OWNED = ("minReplicas", "maxReplicas")
+_OWNED = ("minReplicas", "maxReplicas", "replicas")
 _EPOCH = datetime(2024, 5, 1, tzinfo=UTC)
 
 
@@ -85,6 +90,21 @@ class Objects:
             entry = {"manager": manager, "operation": "Update", "apiVersion": value["apiVersion"], "time": time, "fieldsType": "FieldsV1"}
             entries.setdefault(manager, entry | {"fieldsV1": {"f:spec": {}}})["fieldsV1"]["f:spec"][f"f:{name}"] = {}
         return value | {"metadata": value["metadata"] | {"managedFields": list(entries.values())}}
+
+    def scale(self, key: Key) -> Json:
+        """The scale subresource of the object: its count, and the selector of its pods as text."""
+        if key[0] not in SCALED:
+            raise Refusal(404, "NotFound", "the server could not find the requested resource")
+        value = self.shown(key)
+        labels = value["spec"].get("selector", {}).get("matchLabels", {})
+        replicas = value["spec"].get("replicas", 1)
+        return {
+            "apiVersion": "autoscaling/v1",
+            "kind": "Scale",
+            "metadata": {name: value["metadata"][name] for name in ("name", "namespace", "resourceVersion")},
+            "spec": {"replicas": replicas} if replicas else {},
+            "status": {"replicas": replicas, "selector": ",".join(f"{name}={text}" for name, text in labels.items())},
+        }
 
     def listed(self, plural: str, namespace: str | None, selector: str) -> list[Json]:
         """The objects of a kind, of one namespace or all, that a label selector of the forms k=v, k!=v, k and !k takes."""
