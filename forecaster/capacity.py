@@ -44,6 +44,11 @@ class Capacity:
             case _:
                 return None
 
+    def over(self, other: "Capacity") -> float | None:
+        """Replicas of the other whose load one of this carries, the least over the signals that both limit; None = there is no such one."""
+        both = ((self.of(s), other.of(s)) for s in (Signal.RPM, Signal.CONCURRENCY, Signal.TOKENS))
+        return min((mine / theirs for mine, theirs in both if mine is not None and theirs is not None), default=None)
+
     def _check_together(self) -> None:
         if self.rpm is None:
             return

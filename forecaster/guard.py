@@ -20,53 +20,20 @@ time. Over the packaged Azure week: .006 % of the replica-hours with the default
 """
 
 import math
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import numpy as np
 
-from forecaster.approval import InForce, PlanState, override_of, paused_by
-from forecaster.backlog import are_stuck, dues_s
-from forecaster.correct import Correction
-from forecaster.decision import Action, Decision, Paused, Ruling, Seen
+from forecaster.approval import PlanState, override_of, paused_by
+from forecaster.case import Case
+from forecaster.contention import beside_writer, let_go
+from forecaster.decision import Action, Decision, Paused, Seen
+from forecaster.pending import beside_pending
 from forecaster.plan import window_floor
 from forecaster.reasons import Code, Reason
-from forecaster.series import Series
+from forecaster.series import Window
 from forecaster.units import HOUR_S, MINUTE_S, ceil_to, iso, spell_number, whole_replicas
 from forecaster.workload import Policy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
-    """All that a decision rests on.
-
-    recent: the decisions for this target in force over the last `hold_s`, oldest first, in the present mode, led by the last one
-    before that span; empty at adoption. A decision stands for every instant until the next one.
-    conditions: the `hold_when` queries over the last `hold_when_expiry_s`. sizable: whether a capacity is known for any load that is
-    asked for; without one nothing can be said of what the load needs.
-    """
-
-    now: datetime
-    workload: str
-    pool: str
-    policy: Policy
-    in_force: InForce
-    correction: Correction
-    seen: Seen
-    recent: tuple[Decision, ...] = ()
-    rulings: tuple[Ruling, ...] = ()
-    conditions: tuple[tuple[str, Series], ...] = ()
-    sizable: bool = True
-
-    @property
-    def last(self) -> int:
-        """The floor that stands: the last one decided, at adoption the one that was found."""
-        return self.recent[-1].floor if self.recent else self.seen.floor
-
-    @property
-    def fallback(self) -> int:
-        """The floor when nothing is known."""
-        return self.seen.original if self.policy.fallback is None else self.policy.fallback
 
 
 def guard(case: Case) -> Decision:
@@ -76,9 +43,15 @@ def guard(case: Case) -> Decision:
         return _paused(case, paused)
     wanted, reasons = _wanted(case)
     floor = wanted
-    for step in (_second_writer, _hold_when, _hold, _dead_band, _step_limits, _bounds):
+    for step in (_ahead, _stand_in, beside_writer, _hold_when, _hold, _dead_band, _step_limits, _bounds):
         floor, more = step(case, floor)
         reasons += more
+    gone = let_go(case, floor)
+    if gone is not None:
+        return _decision(case, Action.LEAVE, case.seen.floor, case.now, (*reasons, gone), wanted=wanted)
+    late = case.overdue
+    if late is not None:
+        reasons.append(Reason(code=Code.OVERDUE, detail=late.told))
     since = case.recent[-1].since if case.recent and case.recent[-1].floor == floor else case.now
     return _decision(case, Action.SET, floor, since, tuple(reasons), wanted=wanted)
 
@@ -98,7 +71,7 @@ def bounds_of(policy: Policy, seen: Seen) -> tuple[int, int | None]:
 
 
 def _paused(case: Case, paused: Paused) -> Decision:
-    by = "an annotation on the object" if case.seen.paused is not None else "a person"
+    by = case.seen.paused_by or ("an annotation on the object" if case.seen.paused is not None else "a person")
     match paused:
         case Paused.HOLD:
             detail = f"paused by {by}: the object stays as it is at {case.seen.floor}"
@@ -161,29 +134,7 @@ def _wanted(case: Case) -> tuple[int, list[Reason]]:
     if opened > correction.floor:
         detail = f"a configured window asks for {opened}"
         return opened, [*correction.reasons, Reason(code=Code.WINDOW_BINDS, detail=detail, before=correction.floor, after=opened)]
-    return _beside_pending(case, opened)
-
-
-def _beside_pending(case: Case, least: int) -> tuple[int, list[Reason]]:
-    """The corrected floor; where a backlog set it, without what replicas on their way serve in time or would have, had they come."""
-    correction, seen, plan = case.correction, case.seen, case.in_force.plan
-    floor, reasons, backlog = correction.floor, list(correction.reasons), correction.look.backlog
-    if reasons[-1].code is not Code.QUEUE_DRAIN or backlog is None or plan is None or plan.demand is None:
-        return floor, reasons
-    if seen.ready is None or not seen.pending:
-        return floor, reasons
-    lead_s, stood = plan.demand.lead_time_s, tuple(((case.now - d.since).total_seconds(), d.floor) for d in case.recent)
-    due_s = dues_s(seen.ready, seen.pending, stood, lead_s)
-    least = max(reasons[-1].before or 0, least)
-    if are_stuck(due_s, seen.ready):
-        beside = max(least, min(floor, case.last))
-        detail = f"replicas are overdue, and more of them would not come either: the backlog asks for no more than {beside}"
-    else:
-        beside = max(least, whole_replicas(backlog.asked_beside(seen.ready, due_s, lead_s)))
-        detail = f"{seen.pending} pending replicas serve the backlog in time: {beside} are enough"
-    if beside >= floor:
-        return floor, reasons
-    return beside, [*reasons, Reason(code=Code.PENDING_COUNTED, detail=detail, before=floor, after=beside)]
+    return beside_pending(case, opened)
 
 
 def _at_least_live(case: Case, floor: int, reason: Reason) -> tuple[int, list[Reason]]:
@@ -210,14 +161,26 @@ def _window(case: Case) -> int:
     return window_floor(case.policy.windows, case.now)
 
 
-def _second_writer(case: Case, floor: int) -> tuple[int, list[Reason]]:
-    """Somebody else moved the field: a higher value of theirs is kept (a person in an incident), a lower one is raised again."""
-    if case.seen.writer is None:
+def _ahead(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """Nodes are asked for earlier than the replicas on them: what the plan says ahead, as far off as live load puts it off now."""
+    plan, planned = case.in_force.plan, case.correction.planned
+    if case.ahead_s == 0 or plan is None or planned is None or case.in_force.state is not PlanState.FRESH:
         return floor, []
-    kept = max(floor, case.seen.floor)
-    remedy = "" if case.seen.remedy is None else f": {case.seen.remedy}"
-    detail = f"{case.seen.writer} also writes the floor and set {case.seen.floor}{remedy}"
-    return kept, [Reason(code=Code.SECOND_WRITER, detail=detail, before=floor, after=kept)]
+    end = case.now + timedelta(seconds=case.ahead_s)
+    coming = max(f.replicas for f in plan.within(Window(start=case.now, end=end)).floors)
+    asked = coming + min(case.correction.floor - planned.replicas, 0)
+    if asked <= floor or override_of(case.rulings, case.now) is not None:
+        return floor, []
+    detail = f"nodes for {asked} replicas are asked for {case.ahead_s / MINUTE_S:g} min before them"
+    return asked, [Reason(code=Code.NODES_AHEAD, detail=detail, before=floor, after=asked)]
+
+
+def _stand_in(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """What another pool was asked for in time and does not get."""
+    if case.stands_in is None:
+        return floor, []
+    asked = floor + case.stands_in.replicas
+    return asked, [Reason(code=Code.STANDS_IN, detail=case.stands_in.told, before=floor, after=asked)]
 
 
 def _hold_when(case: Case, floor: int) -> tuple[int, list[Reason]]:

@@ -37,14 +37,16 @@ class Evidence:
 class LeadTime:
     """Request-to-ready in seconds at P90: on a node that is up (`warm_s`) and with a node to be provisioned (`cold_s`).
 
-    Plans use the longer one: whether a node will be there is not known hours ahead. `source` says who measured it. evidence: the starts
-    that were seen, None = none.
+    Plans use the longer one: whether a node will be there is not known hours ahead. Where nodes have a floor of their own (nodes_first)
+    it is written as much earlier as a node takes, and the floor of the replicas needs the warm part only. `source` says who
+    measured it. evidence: the starts that were seen, None = none.
     """
 
     warm_s: float
     cold_s: float
     source: str = "configured"
     evidence: Evidence | None = None
+    nodes_first: bool = False
 
     def __post_init__(self) -> None:
         check_not_negative("lead_time.warm_s", self.warm_s, "seconds")
@@ -53,7 +55,12 @@ class LeadTime:
     @property
     def plan_s(self) -> float:
         """The lead time that floors are shifted by."""
-        return max(self.warm_s, self.cold_s)
+        return self.warm_s if self.nodes_first else max(self.warm_s, self.cold_s)
+
+    @property
+    def nodes_ahead_s(self) -> float:
+        """How much earlier than the replicas nodes are asked for; 0 where they have no floor of their own."""
+        return max(self.cold_s - self.warm_s, 0.0) if self.nodes_first else 0.0
 
     def window_steps(self, step_s: int) -> int:
         """Buckets in [t, t + lead time + one step), rounded up: what a floor at t has to cover."""
@@ -64,7 +71,7 @@ class LeadTime:
         """Where it comes from: `12 min: P90 of 41 starts since 2 Nov (node 2.1, image 0.6, load 3.2), cold 12 of 17; configured 5`."""
         seen, whole = self.evidence, f"{_minutes(self.plan_s)} min"
         if seen is None:
-            return f"{whole}, as configured"
+            return f"{whole}, as configured{self._nodes}"
         since = f"since {seen.since.day} {seen.since:%b}"
         cold = f", cold {_minutes(self.cold_s)} of {seen.cold}" if seen.cold else ", no cold one"
         if seen.enough:
@@ -73,7 +80,11 @@ class LeadTime:
             so_far = f"{_counted(seen.starts)} {since} are too few to measure it"
             said = f"{whole}, configured {_minutes(seen.configured_s)}: {so_far}{cold}"
         pending = f"; {seen.pending} of them not ready yet" if seen.pending else ""
-        return f"{said}{pending}{f'; {self.widened}' if self.widened else ''}"
+        return f"{said}{self._nodes}{pending}{f'; {self.widened}' if self.widened else ''}"
+
+    @property
+    def _nodes(self) -> str:
+        return f", nodes {_minutes(self.nodes_ahead_s)} min earlier" if self.nodes_first else ""
 
     @property
     def widened(self) -> str:

@@ -112,9 +112,9 @@ class StartSource(Protocol):
 class Scheduled(Protocol):
     """A target whose API can carry out floors ahead of time, so that they survive our death and end without us.
 
-    `takes_schedule` is whether it is configured to. `set_schedule` makes the coming floors stand there as `forecaster.schedule.schedule_of` gives
-    them: the last step restores the original, no steps at all take the schedule away. Idempotent: only the difference is written, and only
-    what is ours; the answer is how many entries were. It raises as `ScaleTarget.set_floor` does. `release` takes the schedule away first.
+    `takes_schedule` is whether it is configured to. `set_schedule` makes the coming floors stand there as `schedule_of` gives them: the
+    last step restores the original, no steps at all take the schedule away. Idempotent: only the difference is written, and only what is
+    ours; the answer is how many entries were. It raises as `ScaleTarget.set_floor` does. `release` takes the schedule away first.
     """
 
     name: str

@@ -138,6 +138,7 @@ def measured(starts: Iterable[Start], configured: LeadTime, now: datetime) -> Le
         warm_s=warm.lead_s,
         cold_s=cold.lead_s,
         source="measured" if enough else configured.source,
+        nodes_first=configured.nodes_first,
         evidence=Evidence(
             starts=len(seen),
             cold=len(cold_starts),

@@ -115,7 +115,8 @@ class Policy:
 class Pool:
     """Replicas of one kind. `share_ratio` of the workload's load is theirs; `targets` are the names of their targets.
 
-    slo: how long its requests may wait, None = the capacity says it all.
+    slo: how long its requests may wait, None = the capacity says it all. nodes: those of the targets that count nodes under the replicas.
+    stands_in_for: the pool whose overdue replicas it makes up for, None = none.
     """
 
     name: str
@@ -124,6 +125,8 @@ class Pool:
     targets: tuple[str, ...]
     share_ratio: float = 1.0
     slo: WaitSlo | None = None
+    nodes: tuple[str, ...] = ()
+    stands_in_for: str | None = None
 
     def __post_init__(self) -> None:
         check_named("pool.name", self.name)
@@ -133,6 +136,15 @@ class Pool:
         if self.share_ratio > 1:
             msg = f"pool.share_ratio must be at most 1, got {self.share_ratio:g}"
             raise ValueError(msg)
+
+    @property
+    def in_order(self) -> tuple[str, ...]:
+        """The targets as they are written: nodes first, replicas on them after."""
+        return (*(name for name in self.targets if name in self.nodes), *(name for name in self.targets if name not in self.nodes))
+
+    def ahead_s(self, target: str) -> float:
+        """How much earlier than the plan says a target is asked, in seconds."""
+        return self.lead_time.nodes_ahead_s if target in self.nodes else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,3 +162,22 @@ class Workload:
         if not names or len(set(names)) != len(names):
             msg = f"workload {self.name} needs at least one pool and unique pool names, got {names}"
             raise ValueError(msg)
+        for pool in self.pools:
+            _check_stand_in(pool, self.pools)
+
+    @property
+    def in_order(self) -> tuple[Pool, ...]:
+        """The pools as they are decided on: those that stand in for another after those that do not."""
+        return tuple(sorted(self.pools, key=lambda pool: pool.stands_in_for is not None))
+
+
+def _check_stand_in(pool: Pool, pools: tuple[Pool, ...]) -> None:
+    if pool.stands_in_for is None:
+        return
+    other = next((each for each in pools if each.name == pool.stands_in_for), None)
+    if other is None or other.stands_in_for is not None:
+        msg = f"pool.stands_in_for of {pool.name} must name a pool of the workload that stands in for none, got {pool.stands_in_for}"
+        raise ValueError(msg)
+    if pool.capacity.over(other.capacity) is None:
+        msg = f"pool.stands_in_for of {pool.name} needs a signal that both pools have a capacity for"
+        raise ValueError(msg)

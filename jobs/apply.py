@@ -8,18 +8,20 @@ from functools import partial
 import structlog
 
 from forecaster.approval import InForce
+from forecaster.case import Case
 from forecaster.correct import FRESH_S, Correction, correct, look
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
 from forecaster.demand import Demand
 from forecaster.errors import ForecasterError, SourceError, StoreError, TargetConflict, TargetError
 from forecaster.explain import sentence
-from forecaster.guard import Case, guard
+from forecaster.guard import guard
+from forecaster.overdue import Overdue, StandIn, stand_in
 from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
 from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
 from forecaster.units import MINUTE_S, floor_to
-from forecaster.workload import Mode, Policy
+from forecaster.workload import Mode, Policy, Pool, Workload
 from jobs.at_once import at_once
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
@@ -63,11 +65,12 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One target in one cycle: what was seen last, what was decided and written, and why a write failed."""
+    """One target in one cycle: what was seen last, what was decided and written, why a write failed, and what is overdue."""
 
     seen: Seen
     record: CycleRecord
     error: TargetError | None
+    overdue: Overdue | None
 
 
 def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
@@ -85,7 +88,8 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
     observation, failures = observe(member, now)
     rulings, before = memory.rulings, memory.records
     bases, turns = [], []
-    for pool in workload.pools:
+    short: dict[str, Overdue] = {}
+    for pool in workload.in_order:
         in_force, plans = standing(fleet.store, workload, pool.name, rulings, now, near=memory.plans[pool.name], span=memory.span)
         followed = _followed(in_force, plans)
         correction = correct(in_force.plan, look(observation, followed, pool, policy), policy)
@@ -99,14 +103,21 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
             in_force=in_force,
             correction=correction,
             sizable=any(pool.capacity.of(query.signal) is not None for query in member.queries),
+            stands_in=_stands_in(workload, pool, short),
+            rulings=rulings,
+            conditions=observation.conditions,
         )
-        for name in pool.targets:
-            recent = recent_decisions(before, policy, pool.name, name, now)
-            decide = partial(case, recent=recent, rulings=rulings, conditions=observation.conditions)
+        for name in pool.in_order:
+            past = past_decisions(before, policy, pool.name, name, now)
+            decide = partial(case, recent=recent_of(past, policy, now), past=past, ahead_s=pool.ahead_s(name))
             try:
-                turns.append(apply_target(member.targets[name], decide, policy.mode, now))
+                turn = apply_target(member.targets[name], decide, policy.mode, now)
             except TargetError as error:
                 failures.append(failure("apply", error, f"{name} was not observed: {error}"))
+                continue
+            turns.append(turn)
+            if turn.overdue is not None and name not in pool.nodes:
+                short[pool.name] = max(turn.overdue, short.get(pool.name, turn.overdue), key=lambda late: late.replicas)
     if not failures:
         failures += _unmeasured(bases)
     failures += [failure("apply", turn.error, f"{turn.seen.target}: {turn.error}") for turn in turns if turn.error is not None]
@@ -136,22 +147,30 @@ def _unmeasured(bases: list[Basis]) -> list[Failure]:
     return [Failure(verb="fetch", error=Code.LOAD_UNKNOWN, sentence=f"{name} was {told}", cause=no_samples(name)) for name in unknown]
 
 
+def _stands_in(workload: Workload, pool: Pool, short: dict[str, Overdue]) -> StandIn | None:
+    """What the pool makes up for in the one that it stands in for."""
+    found = short.get(pool.stands_in_for or "")
+    other = next((each for each in workload.pools if each.name == pool.stands_in_for), None)
+    ratio = pool.capacity.over(other.capacity) if other is not None else None
+    return stand_in(other.name, found, ratio) if other is not None and found is not None and ratio is not None else None
+
+
 def apply_target(target: ScaleTarget, decide: partial[Case], mode: Mode, now: datetime) -> Turn:
     """Observe, decide, write, say; an object that changed in between is observed and decided on once more."""
-    seen = target.observe(now)
-    decision = guard(decide(seen=seen))
+    case = decide(seen=target.observe(now))
+    decision = guard(case)
     try:
-        applied, error = write(target, decision, seen), None
+        applied, error = write(target, decision, case.seen), None
     except TargetConflict:
-        seen = target.observe(now)
-        decision = guard(decide(seen=seen))
-        applied, error = _written_or_error(target, decision, seen)
+        case = decide(seen=target.observe(now))
+        decision = guard(case)
+        applied, error = _written_or_error(target, decision, case.seen)
     except TargetError as refused:
         applied, error = None, refused
     said = None if error is None else str(error)
     told = sentence(decision, mode, applied, said)
     record = CycleRecord(at=now, mode=mode, decision=decision, applied=applied, error=said, sentence=told)
-    return Turn(seen=seen, record=record, error=error)
+    return Turn(seen=case.seen, record=record, error=error, overdue=case.overdue)
 
 
 def write(target: ScaleTarget, decision: Decision, seen: Seen) -> Applied | None:
@@ -191,12 +210,17 @@ def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
     return Observation(at=now, live=live, conditions=conditions), list(unfetched(errors, "could not be fetched live"))
 
 
-def recent_decisions(before: tuple[CycleRecord, ...], policy: Policy, pool: str, target: str, now: datetime) -> tuple[Decision, ...]:
-    """The decisions for one target in force over the hold span, in the present mode, oldest first; those at `now` itself do not count."""
+def past_decisions(before: tuple[CycleRecord, ...], policy: Policy, pool: str, target: str, now: datetime) -> tuple[Decision, ...]:
+    """The decisions for one target that are remembered, in the present mode, oldest first; those at `now` itself do not count."""
+    of_target = (r for r in before if (r.decision.pool, r.decision.target) == (pool, target) and r.at < now)
+    return tuple(r.decision for r in of_target if r.mode is policy.mode)
+
+
+def recent_of(past: tuple[Decision, ...], policy: Policy, now: datetime) -> tuple[Decision, ...]:
+    """Those in force over the hold span."""
     since = now - timedelta(seconds=max(policy.hold_s, 1.0))
-    of_target = [r for r in before if (r.decision.pool, r.decision.target) == (pool, target) and r.at < now]
-    older = sum(r.at < since for r in of_target)
-    return tuple(r.decision for r in of_target[max(older - 1, 0) :] if r.mode is policy.mode)
+    older = sum(decision.at < since for decision in past)
+    return past[max(older - 1, 0) :]
 
 
 def _guarded(fleet: Fleet, each: tuple[Member, Memory], now: datetime) -> Cycle:
@@ -221,6 +245,8 @@ def _news(records: tuple[CycleRecord, ...], before: tuple[CycleRecord, ...]) -> 
 
 def _is_news(record: CycleRecord, old: CycleRecord | None) -> bool:
     if old is None or (record.at - old.at).total_seconds() >= NEWS_S:
+        return True
+    if any(reason.code is Code.REASSERTED for reason in record.decision.reasons):  # how often it was is what ends it
         return True
     if old.at == record.at and not _wrote(record):  # a run done again finds its write done: the record of the write stays
         return (record.decision, record.error) != (old.decision, old.error)

@@ -47,12 +47,12 @@ def _read(store: Store, members: Sequence[Member], now: datetime) -> list[Memory
 
     names = [member.workload.name for member in members]
     pools = [(member.workload.name, pool) for member in members for pool in member.workload.pools]
-    ahead_s = max(pool.lead_time.plan_s for _, pool in pools)
+    ahead_s = max(max(pool.lead_time.plan_s, pool.lead_time.nodes_ahead_s) for _, pool in pools)
     if any(member.starts for member in members):  # plans rest on lead times that are measured elsewhere, and may be longer
         ahead_s = max(ahead_s, LONGEST_S)
     span = Window(start=now, end=now + timedelta(seconds=ahead_s) + NEXT)
     plans = store.plans_of([(name, pool.name) for name, pool in pools], back(NEAR_S), span=span)
-    records = store.records_of(names, back(max(NEWS_S, *(member.workload.policy.hold_s for member in members))))
+    records = store.records_of(names, back(max(NEWS_S, ahead_s, *(member.workload.policy.hold_s for member in members))))
     rulings = store.rulings_of(names, Window(start=EVER, end=now + NEXT))
     return [
         Memory(

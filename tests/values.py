@@ -7,10 +7,10 @@ import numpy as np
 from forecaster import nowcast
 from forecaster.approval import InForce, PlanState
 from forecaster.capacity import Capacity
+from forecaster.case import Case
 from forecaster.correct import Correction, Look, SignalLook, correct, look
 from forecaster.decision import Action, Decision, Observation, Seen
 from forecaster.demand import Demand, PeakDemand
-from forecaster.guard import Case
 from forecaster.leadtime import LeadTime
 from forecaster.plan import Plan, plan
 from forecaster.reasons import Code, Reason

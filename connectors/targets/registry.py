@@ -9,13 +9,16 @@ from connectors.aws import AwsAccount, AwsConnection
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
 from connectors.targets.eks_nodegroup import EksNodegroupConfig, EksNodegroupTarget
-from connectors.targets.kubernetes_hpa import KubernetesHpaConfig, KubernetesHpaTarget
+from connectors.targets.kube_object import KubeObjectTarget
+from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
+from connectors.targets.kubernetes_scale import KubernetesScaleConfig, KubernetesScaleTarget
 from connectors.targets.recording import RecordingConfig, RecordingTarget, Rehearsed, VirtualObject
 from forecaster.ports import ScaleTarget
 
 TargetConfig: TypeAlias = Annotated[
     RecordingConfig
     | KubernetesHpaConfig
+    | KubernetesScaleConfig
     | EksNodegroupConfig,
     Field(discriminator="type", description="An object whose floor is moved; `type` says of which kind."),
 ]  # fmt: skip
@@ -41,11 +44,25 @@ class Clients:
         return self._accounts.setdefault(connection, AwsAccount(connection))
 
 
+def _kube_object(config: Any, clients: Clients) -> Target:  # noqa: ANN401  # every kind that is one field of one object
+    return KubeObjectTarget(config.kube_object(), clients.cluster(config.cluster))
+
+
 OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
     RecordingConfig: lambda config, _: RecordingTarget(VirtualObject(config)),
-    KubernetesHpaConfig: lambda config, clients: KubernetesHpaTarget(config, clients.cluster(config.cluster)),
+    KubernetesHpaConfig: _kube_object,
+    KubernetesScaleConfig: lambda config, clients: KubernetesScaleTarget(config, clients.cluster(config.cluster)),
     EksNodegroupConfig: lambda config, clients: EksNodegroupTarget(config, clients.account(config.connection)),
 }
+
+
+NODES: tuple[type[BaseModel], ...] = (EksNodegroupConfig,)
+"""The kinds that count nodes, which have to be there before the replicas on them."""
+
+
+def counts_nodes(config: TargetConfig) -> bool:
+    """Whether a target counts nodes."""
+    return isinstance(config, NODES)
 
 
 def target_name(config: TargetConfig) -> str:

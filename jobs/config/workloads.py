@@ -1,5 +1,6 @@
 """The `workloads` section: what is scaled, what its load is, what a replica carries and where its floor is written."""
 
+from dataclasses import replace
 from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
@@ -7,7 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
-from connectors.targets.registry import TargetConfig, target_name
+from connectors.targets.registry import TargetConfig, counts_nodes, target_name
 from forecaster.capacity import Capacity
 from forecaster.leadtime import LeadTime
 from forecaster.ports import Query, Unit
@@ -101,21 +102,40 @@ class PoolSection(BaseModel):
     capacity: CapacitySection = CapacitySection()
     """What one replica carries. Default: nothing known, so that the pool is held and reported, never guessed."""
     lead_time: LeadTimeSection = LeadTimeSection()
-    """How long before the load a replica must be asked for; the longer one of `warm` and `cold` counts."""
+    """How long before the load a replica must be asked for; the longer one of `warm` and `cold` counts. Where nodes are among the targets
+    beside what runs on them, nodes are asked for that long before the load, and replicas `warm` before it."""
     share: Number = Field(1.0, gt=0, le=1)
     """Part of the workload's load that goes to this pool, above 0 to 1. Default 1: most workloads have one pool."""
     gpu_hour: Positive | None = None
     """Price of one of its replicas for one hour, in the currency of `prices`. Default: that of `prices`."""
     slo: SloSection | None = None
     """How long its requests may wait, for pools so small that queueing binds before load does. Default: none, capacity says it all."""
+    stands_in_for: Name | None = None
+    """Another pool of the workload, on other GPUs or in another zone: what it was asked for and does not have by the end of its lead
+    time is asked of this one, on top. Default: none."""
     targets: tuple[TargetConfig, ...] = Field(min_length=1)
-    """Where the floor is written, in this order. No default."""
+    """Where the floor is written, in this order, nodes before what runs on them. No default."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if self.slo is not None:
             check_kept(self.capacity.to_core(), self.slo.to_core())
         return self
+
+    def to_core(self) -> Pool:
+        """The same in the core's type."""
+        nodes = tuple(target_name(target) for target in self.targets if counts_nodes(target))
+        lead_time = self.lead_time.to_core()
+        return Pool(
+            name=self.name,
+            capacity=self.capacity.to_core(),
+            lead_time=replace(lead_time, nodes_first=0 < len(nodes) < len(self.targets)),
+            targets=tuple(target_name(target) for target in self.targets),
+            nodes=nodes,
+            share_ratio=self.share,
+            slo=None if self.slo is None else self.slo.to_core(),
+            stands_in_for=self.stands_in_for,
+        )
 
 
 class ContinuesSection(BaseModel):
@@ -181,17 +201,7 @@ class WorkloadSection(BaseModel):
 
     def to_core(self) -> Workload:
         """The same in the core's type. Raises ValueError naming what contradicts itself."""
-        pools = tuple(
-            Pool(
-                name=pool.name,
-                capacity=pool.capacity.to_core(),
-                lead_time=pool.lead_time.to_core(),
-                targets=tuple(target_name(target) for target in pool.targets),
-                share_ratio=pool.share,
-                slo=None if pool.slo is None else pool.slo.to_core(),
-            )
-            for pool in self.pools
-        )
+        pools = tuple(pool.to_core() for pool in self.pools)
         return Workload(name=self.name, pools=pools, policy=self.policy.to_core(), calendar=self.calendar.to_core(self.zone))
 
     def queries(self) -> tuple[Query, ...]:

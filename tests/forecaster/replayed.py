@@ -7,11 +7,12 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from forecaster.approval import in_force
+from forecaster.case import Case
 from forecaster.correct import correct, look
 from forecaster.decision import Decision, Observation, Ruling, Seen
 from forecaster.demand import demand
 from forecaster.forecast import DailyPeak, Forecast
-from forecaster.guard import Case, guard
+from forecaster.guard import guard
 from forecaster.plan import Plan, plan
 from forecaster.reasons import Code
 from forecaster.series import Floats, Series, Signal, Window

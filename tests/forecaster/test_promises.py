@@ -10,10 +10,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from forecaster.approval import InForce, PlanState, in_force
+from forecaster.case import Case
 from forecaster.correct import correct
 from forecaster.decision import Action, Paused, Ruling, RulingKind
 from forecaster.envelope import Envelope, beyond, held, move
-from forecaster.guard import Case, bounds_of, guard
+from forecaster.guard import bounds_of, guard
 from forecaster.nowcast import SPANS_S, Seen
 from forecaster.plan import plan
 from forecaster.reasons import Code

@@ -1,0 +1,56 @@
+"""All that one decision rests on."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from forecaster.approval import InForce
+from forecaster.correct import Correction
+from forecaster.decision import Decision, Ruling, Seen
+from forecaster.overdue import Overdue, StandIn, overdue
+from forecaster.series import Series
+from forecaster.workload import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """All that a decision rests on.
+
+    recent: the decisions for this target in force over the last `hold_s`, oldest first, in the present mode, led by the last one
+    before that span; empty at adoption. A decision stands for every instant until the next one.
+    conditions: the `hold_when` queries over the last `hold_when_expiry_s`. sizable: whether a capacity is known for any load that is
+    asked for; without one nothing can be said of what the load needs.
+    past: the decisions over the last hour and lead time, as `recent` has them. ahead_s: how much earlier than the plan says this target is
+    asked. stands_in: what it makes up for in another pool.
+    """
+
+    now: datetime
+    workload: str
+    pool: str
+    policy: Policy
+    in_force: InForce
+    correction: Correction
+    seen: Seen
+    recent: tuple[Decision, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+    conditions: tuple[tuple[str, Series], ...] = ()
+    sizable: bool = True
+    past: tuple[Decision, ...] = ()
+    ahead_s: float = 0.0
+    stands_in: StandIn | None = None
+
+    @property
+    def last(self) -> int:
+        """The floor that stands: the last one decided, at adoption the one that was found."""
+        return self.recent[-1].floor if self.recent else self.seen.floor
+
+    @property
+    def fallback(self) -> int:
+        """The floor when nothing is known."""
+        return self.seen.original if self.policy.fallback is None else self.policy.fallback
+
+    @property
+    def overdue(self) -> Overdue | None:
+        """What was asked for a lead time ago and is not ready."""
+        plan = self.in_force.plan
+        lead_s = None if plan is None or plan.demand is None else plan.demand.lead_time_s
+        return None if lead_s is None else overdue(self.past, self.seen, lead_s + self.ahead_s, self.now)
