@@ -1,0 +1,83 @@
+"""Targets over objects that are scaled by their scale subresource. Found at 2 replicas."""
+
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from connectors.kube.connection import KubeConnection
+from connectors.targets.kubernetes_scale import KubernetesScaleConfig
+from connectors.targets.registry import Target, open_target
+from tests.connectors.targets.subjects import FOUND
+from tests.kube_api import KubeApi
+
+APP = {"app": "llm"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleSubject:
+    """A Deployment of 2 replicas, both ready, that may be lowered, on the double of the API server. Without pods nothing drains."""
+
+    api: KubeApi
+    name: str = field(default_factory=lambda: f"llm-{uuid4().hex[:8]}")
+    plural: str = "deployments"
+    kind: str = "Deployment"
+    lower: bool = True
+    drain_s: float = 0.0
+
+    def __post_init__(self) -> None:
+        spec = {"replicas": FOUND, "selector": {"matchLabels": APP | {"name": self.name}}}
+        self.api.put(self.plural, "inference", self.name, metadata={}, spec=spec, status={"readyReplicas": FOUND})
+
+    def open(self) -> Target:
+        return open_target(
+            KubernetesScaleConfig(
+                type="kubernetes-scale",
+                kind=self.kind,
+                namespace="inference",
+                name=self.name,
+                lower=self.lower,
+                drain_s=self.drain_s,
+                cluster=KubeConnection(server=self.api.url),
+            )
+        )
+
+    def floor(self) -> int:
+        replicas: int = self.api.look(self.plural, "inference", self.name)["spec"]["replicas"]
+        return replicas
+
+    def marks(self) -> dict[str, str]:
+        annotations = self.api.look(self.plural, "inference", self.name)["metadata"].get("annotations", {})
+        return {key: text for key, text in annotations.items() if key.startswith("forecaster/")}
+
+    def writes(self) -> int:
+        return sum(f"/{self.name}" in write.path for write in self.api.writes)
+
+    def meddle(self, floor: int) -> None:
+        self.api.change(self.plural, "inference", self.name, {"spec": {"replicas": floor}})
+
+    def limit(self, ceiling: int) -> None:
+        """Nobody can: it has no ceiling."""
+
+    def mark(self, key: str, text: str) -> None:
+        self.api.change(self.plural, "inference", self.name, {"metadata": {"annotations": {key: text}}})
+
+    def remove(self) -> None:
+        self.api.remove(self.plural, "inference", self.name)
+
+    def add_pod(self, name: str, *, phase: str = "Running", deletion: str | None = None, labels: dict[str, str] | None = None) -> None:
+        """A pod of it; `deletion`: until when it has time to finish, after it was told to go."""
+        metadata: dict[str, object] = {"labels": APP | {"name": self.name} | (labels or {}), "uid": name}
+        if deletion is not None:
+            metadata["deletionTimestamp"] = deletion
+        self.api.put("pods", "inference", f"{self.name}-{name}", metadata=metadata, status={"phase": phase})
+
+    def add_budget(self, *, allowed: int, labels: dict[str, str] | None = None) -> None:
+        """A PodDisruptionBudget over its pods, or those of other labels."""
+        selector = {"matchLabels": {"name": self.name} if labels is None else labels}
+        self.api.put(
+            "poddisruptionbudgets",
+            "inference",
+            f"{self.name}-{uuid4().hex[:4]}",
+            metadata={"generation": 1},
+            spec={"selector": selector},
+            status={"disruptionsAllowed": allowed, "observedGeneration": 1},
+        )
