@@ -6,22 +6,31 @@ from typing import Annotated, Any, Protocol, TypeAlias
 from pydantic import BaseModel, Field
 
 from connectors.aws import AwsAccount, AwsConnection
+from connectors.azure import AzureLogin
+from connectors.google import GoogleLogin
+from connectors.http.endpoint import Endpoint
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
 from connectors.targets.eks_nodegroup import EksNodegroupConfig, EksNodegroupTarget
+from connectors.targets.gke_nodepool import GkeNodepoolConfig, GkeNodepoolTarget
 from connectors.targets.kube_object import KubeObjectTarget
 from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.kubernetes_scale import KubernetesScaleConfig, KubernetesScaleTarget
 from connectors.targets.recording import RecordingConfig, RecordingTarget, Rehearsed, VirtualObject
+from connectors.targets.rest import RestApi
 from forecaster.ports import ScaleTarget
 
 TargetConfig: TypeAlias = Annotated[
     RecordingConfig
     | KubernetesHpaConfig
     | KubernetesScaleConfig
-    | EksNodegroupConfig,
+    | EksNodegroupConfig
+    | GkeNodepoolConfig,
     Field(discriminator="type", description="An object whose floor is moved; `type` says of which kind."),
 ]  # fmt: skip
+
+_PATIENCE: Mapping[str, Any] = {"timeout_s": 10, "attempts": 3, "connections": 32}
+"""Control planes answer within a second or two; the apply job comes back in a minute."""
 
 
 class Target(ScaleTarget, Rehearsed, Protocol):
@@ -34,6 +43,9 @@ class Clients:
     def __init__(self) -> None:
         self._clusters: dict[KubeConnection, Cluster] = {}
         self._accounts: dict[AwsConnection, AwsAccount] = {}
+        self._apis: dict[str, RestApi] = {}
+        self._google = GoogleLogin()
+        self._azure = AzureLogin()
 
     def cluster(self, connection: KubeConnection) -> Cluster:
         """The client of a cluster."""
@@ -42,6 +54,14 @@ class Clients:
     def account(self, connection: AwsConnection) -> AwsAccount:
         """The client of an account in a region."""
         return self._accounts.setdefault(connection, AwsAccount(connection))
+
+    def google(self, url: str) -> RestApi:
+        """The client of an API of Google, by application default credentials."""
+        return self._apis.setdefault(url, RestApi(Endpoint(base_url=url, login=self._google, **_PATIENCE)))
+
+    def azure(self, url: str) -> RestApi:
+        """The client of Azure's resource manager, by the identity of the environment."""
+        return self._apis.setdefault(url, RestApi(Endpoint(base_url=url, login=self._azure, **_PATIENCE)))
 
 
 def _kube_object(config: Any, clients: Clients) -> Target:  # noqa: ANN401  # every kind that is one field of one object
@@ -53,10 +73,13 @@ OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
     KubernetesHpaConfig: _kube_object,
     KubernetesScaleConfig: lambda config, clients: KubernetesScaleTarget(config, clients.cluster(config.cluster)),
     EksNodegroupConfig: lambda config, clients: EksNodegroupTarget(config, clients.account(config.connection)),
+    GkeNodepoolConfig: lambda config, clients: GkeNodepoolTarget(
+        config, clients.google(config.endpoint_url), clients.google(config.compute_url)
+    ),
 }
 
 
-NODES: tuple[type[BaseModel], ...] = (EksNodegroupConfig,)
+NODES: tuple[type[BaseModel], ...] = (EksNodegroupConfig, GkeNodepoolConfig)
 """The kinds that count nodes, which have to be there before the replicas on them."""
 
 
