@@ -1,0 +1,66 @@
+"""A floor that somebody else writes as well: theirs is kept where it is higher, ours written again where it is lower, a few times."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from forecaster.contention import REASSERTIONS
+from forecaster.decision import Action, Decision, Seen
+from forecaster.guard import guard
+from forecaster.reasons import ALERTS, Code
+from tests.values import NOW, case_of, decided, look_of, plan_of, seen_of
+
+MINUTE = timedelta(minutes=1)
+REMEDY = "ignore /spec/minReplicas in the Application"
+
+
+def undone(floor: int) -> Seen:
+    return replace(seen_of(floor=floor, writer="argocd-controller"), remedy=REMEDY)
+
+
+def round_of(past: tuple[Decision, ...], floor: int, *, minute: int = 0) -> Decision:
+    case = case_of(plan_of([80.0] * 36), look_of(7.0, at=NOW + minute * MINUTE), seen=undone(floor), past=past, recent=past[-1:])
+    return guard(case)
+
+
+def codes(decision: Decision) -> list[Code]:
+    return [reason.code for reason in decision.reasons]
+
+
+def test_a_higher_value_is_kept_and_its_writer_named_with_what_to_change() -> None:
+    decision = round_of((decided(8, at=NOW - MINUTE),), 12)
+    assert (decision.action, decision.floor) == (Action.SET, 12)
+    assert Code.REASSERTED not in codes(decision)
+    assert any("argocd-controller" in reason.detail and REMEDY in reason.detail for reason in decision.alerts)
+
+
+def test_k34_a_lower_value_is_written_over_five_times_an_hour_and_then_left_with_the_remedy() -> None:
+    past: tuple[Decision, ...] = (decided(8, at=NOW - MINUTE),)
+    for minute in range(REASSERTIONS):
+        decision = round_of(past, 3, minute=minute)
+        assert (decision.action, decision.floor) == (Action.SET, 8)
+        assert Code.REASSERTED in codes(decision)
+        past = (*past, decision)
+    last = round_of(past, 3, minute=REASSERTIONS)
+    assert (last.action, last.floor) == (Action.LEAVE, 3)
+    assert last.reasons[-1].code is Code.LET_GO
+    assert REMEDY in last.reasons[-1].detail
+    assert Code.LET_GO in ALERTS
+
+
+def test_an_hour_later_the_field_is_tried_again() -> None:
+    past: tuple[Decision, ...] = (decided(8, at=NOW - MINUTE),)
+    for minute in range(REASSERTIONS):
+        past = (*past, round_of(past, 3, minute=minute))
+    assert round_of(past, 3, minute=59).action is Action.LEAVE
+    assert round_of(past, 3, minute=65).action is Action.SET
+
+
+@pytest.mark.parametrize("floor", [8, 20])
+def test_a_value_that_is_no_lower_is_never_fought_over(floor: int) -> None:
+    past: tuple[Decision, ...] = (decided(8, at=NOW - MINUTE),)
+    for minute in range(2 * REASSERTIONS):
+        decision = round_of(past, floor, minute=minute)
+        assert decision.action is Action.SET
+        past = (*past, decision)
