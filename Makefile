@@ -5,16 +5,23 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS = 1
 SERVICES := prometheus postgresql libgomp1
 
-.PHONY: help demo test services lint format docs bench lock clean
+.PHONY: help demo test test-cluster services control-plane lint format docs bench lock clean
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 demo: $(VENV)/.installed ## the main job on a real trace, without any server
 	$(BIN)/forecaster demo
 
-test: $(VENV)/.developed services ## every test; those that need a program which is not there are skipped with the reason
-	$(BIN)/python -m pytest -n 2
+test: $(VENV)/.developed services control-plane ## every test; those that need a program which is not there are skipped with the reason
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+test-cluster: $(VENV)/.developed services control-plane ## the tests on a real Kubernetes control plane; they need Go and a C compiler
+	FORECASTER_REQUIRE_CLUSTER=1 $(BIN)/python -m pytest tests/cluster
+
+# API server, controllers and kubectl from source: some minutes the first time, then from ~/.cache/forecaster-tests. Without Go it says so.
+control-plane:
+	@$(PYTHON) -m tests.cluster.build
 
 # Debian's packages for the real counterparts in the tests, and the library that LightGBM is linked with, where apt and root are there.
 services:

@@ -61,6 +61,7 @@ def programs() -> Path:
     with place.with_suffix(".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not _is_complete(place):
+            print("building the control plane of the tests: some minutes, once", file=sys.stderr)  # noqa: T201
             _build(place)
     return place
 
