@@ -1,6 +1,5 @@
 """minSize of an EKS managed node group: GPU nodes that are up before the replicas that need them."""
 
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -9,32 +8,19 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel, to_pascal
 
 from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
-from connectors.targets.marks import OURS, Marks, floor_mark, read_marks, written_marks
+from connectors.targets.aws_errors import aws_target_error
+from connectors.targets.aws_settings import EndpointUrl, Profile, Region, ReplicasPerNode
+from connectors.targets.aws_tags import original_of, put_back, remedy_of, second_writer, version_of, write_floor
+from connectors.targets.marks import Marks, read_marks
 from connectors.targets.taken import below_ceiling, floor_taken, is_ours, original_taken
 from forecaster.decision import Applied, Decision, Seen
-from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable
+from forecaster.errors import TargetConflict, TargetRefused
 
-UNKNOWN_WRITER = "an unknown writer"
+_CORRECT = "correct cluster, nodegroup and region in the configuration"
+_TERRAFORM = ("scaling_config[0].min_size", "scaling_config[0].desired_size", "tags")
 
-_MISSING = TargetMissing, "correct cluster, nodegroup and region in the configuration"
-_UNKNOWN_TO_AWS = TargetForbidden, "AWS does not know our credentials: renew them"
-_DENIED = TargetForbidden, "allow our role the IAM action {action} on it"
-_REFUSED = TargetRefused, "EKS will not take this request as it is"
-_MEANINGS: dict[str, tuple[type[TargetError], str]] = {
-    "ResourceNotFoundException": _MISSING,
-    "NotFoundException": _MISSING,
-    "NoCredentials": (TargetForbidden, "give us AWS credentials by environment, profile or the identity of the pod"),
-    "UnrecognizedClientException": _UNKNOWN_TO_AWS,
-    "InvalidSignatureException": _UNKNOWN_TO_AWS,
-    "ExpiredTokenException": _UNKNOWN_TO_AWS,
-    "AccessDeniedException": _DENIED,
-    "AccessDenied": _DENIED,
-    "ResourceInUseException": (TargetUnavailable, "an update of it is under way: try again when it has ended"),
-    "InvalidParameterException": _REFUSED,
-    "InvalidRequestException": _REFUSED,
-    "BadRequestException": _REFUSED,
-    "ParamValidation": _REFUSED,
-}
+_NO_NODES = frozenset({"AsgInstanceLaunchFailures", "InstanceLimitExceeded", "InsufficientFreeAddresses", "NodeCreationFailure"})
+"""Health issues of a node group that keep nodes from coming: a stock-out or quota in EC2, no address left, nodes that do not join."""
 
 
 class EksNodegroupConfig(BaseModel):
@@ -45,26 +31,10 @@ class EksNodegroupConfig(BaseModel):
     type: Literal["eks-nodegroup"] = Field(description="This kind of target: scalingConfig.minSize of an EKS managed node group.")
     cluster: str = Field(min_length=1, description="Name of the EKS cluster. No default.")
     nodegroup: str = Field(min_length=1, description="Name of the managed node group. No default.")
-    region: str = Field(
-        min_length=1,
-        description="AWS region, such as eu-west-1. No default: two regions may hold clusters of one name, and only one is meant.",
-    )
-    replicas_per_node: int = Field(
-        default=1,
-        ge=1,
-        description="Replicas that fit on one node; floors are rounded up to whole nodes. Default 1: a large model fills its node.",
-    )
-    profile: str | None = Field(
-        default=None,
-        min_length=1,
-        description="Profile of ~/.aws/config. Default: none, boto3's own chain (environment, identity of the pod, instance role), because "
-        "every other AWS tool looks there too.",
-    )
-    endpoint_url: str | None = Field(
-        default=None,
-        pattern=r"^https?://",
-        description="URL asked instead of the region's own endpoint, for VPC endpoints. Default: none, AWS's own endpoint.",
-    )
+    region: Region
+    replicas_per_node: ReplicasPerNode = 1
+    profile: Profile = None
+    endpoint_url: EndpointUrl = None
 
     @property
     def connection(self) -> AwsConnection:
@@ -97,18 +67,21 @@ class EksNodegroupTarget:
         marks = self._marks(group, now)
         fleet = self._fleet(group)
         per_node = self._config.replicas_per_node
+        writer = second_writer(group.tags, group.scaling_config.min_size, marks)
         return Seen(
             target=self.name,
             at=now,
             floor=group.scaling_config.min_size * per_node,
             ceiling=group.scaling_config.max_size * per_node,
-            original=_original(group, marks) * per_node,
+            original=original_of(group.scaling_config.min_size, marks) * per_node,
             ready=None if fleet is None else fleet.in_service * per_node,
             pending=None if fleet is None else max(fleet.desired - fleet.in_service, 0) * per_node,
             version=_version(group),
             paused=marks.paused,
             valid_until=marks.valid_until,
-            writer=_second_writer(group, marks),
+            writer=writer,
+            remedy=remedy_of(writer, terraform=_TERRAFORM, field="scalingConfig.minSize"),
+            shortage=group.health.shortage,
         )
 
     def would_set(self, decision: Decision, seen: Seen) -> Applied:
@@ -125,56 +98,49 @@ class EksNodegroupTarget:
         """Writes our tags, then the size. Cut short in between, the next run finds the original in the tags."""
         applied = self.would_set(decision, seen)
         if applied.written:
-            group = self._unchanged(seen)
-            nodes, before = applied.after // self._config.replicas_per_node, group.scaling_config.min_size
-            floors = (before, nodes) if is_ours(applied, seen) else ()
-            original = _original(group, self._marks(group, seen.at))
-            self._tag(group, written_marks(original=original, floors=floors, valid_until=decision.valid_until))
-            if nodes != before and self._resized(group, nodes):
-                self._tag(group, floor_mark(nodes))
+            held = self._unchanged(seen)
+            write_floor(
+                held,
+                count=applied.after // self._config.replicas_per_node,
+                ours=is_ours(applied, seen),
+                marks=self._marks(held.group, seen.at),
+                valid_until=decision.valid_until,
+            )
         return applied
 
     def release(self, seen: Seen) -> Applied:
         """Writes the original minSize, then removes our tags. Cut short in between, the next release goes on."""
         applied = self.would_release(seen)
         if applied.written:
-            group = self._unchanged(seen)
-            nodes = applied.after // self._config.replicas_per_node
-            if nodes != group.scaling_config.min_size:
-                self._tag(group, floor_mark(group.scaling_config.min_size, nodes))
-                self._resized(group, nodes)
-            self._call("untag_resource", resourceArn=group.nodegroup_arn, tagKeys=list(OURS))
+            put_back(self._unchanged(seen), count=applied.after // self._config.replicas_per_node)
         return applied
 
-    def _resized(self, group: "_Nodegroup", nodes: int) -> bool:
+    def resized(self, group: "_Nodegroup", nodes: int) -> bool:
         """Raise minimum and desired together, or lower the minimum alone. False: accepted, but an update under way shows the old size."""
         size = {"minSize": nodes}
         if nodes > group.scaling_config.desired_size:
             size["desiredSize"] = max(nodes, self._asked_for(group))
-        self._call("update_nodegroup_config", **self._address, scalingConfig=size)
+        self.call("update_nodegroup_config", **self._address, scalingConfig=size)
         after = self._describe().scaling_config.min_size
         if after not in {nodes, group.scaling_config.min_size}:
             msg = f"minSize of {self.name} became {after} while we wrote {nodes}: somebody else writes it, observe again"
             raise TargetConflict(msg)
         return after == nodes
 
-    def _tag(self, group: "_Nodegroup", tags: dict[str, str]) -> None:
-        self._call("tag_resource", resourceArn=group.nodegroup_arn, tags=tags)
-
     def _asked_for(self, group: "_Nodegroup") -> int:
         """Nodes that the Auto Scaling groups were asked for: the cluster autoscaler asks them, and EKS hears of it later."""
         fleet = self._fleet(group)
         return 0 if fleet is None else fleet.desired
 
-    def _unchanged(self, seen: Seen) -> "_Nodegroup":
+    def _unchanged(self, seen: Seen) -> "_Held":
         group = self._describe()
         if _version(group) != seen.version:
             msg = f"{self.name} changed since it was observed: observe it again"
             raise TargetConflict(msg)
-        return group
+        return _Held(group=group, target=self)
 
     def _describe(self) -> "_Nodegroup":
-        answer = self._call("describe_nodegroup", **self._address)
+        answer = self.call("describe_nodegroup", **self._address)
         try:
             return _Nodegroup.model_validate(answer.get("nodegroup"))
         except ValidationError as error:
@@ -204,32 +170,37 @@ class EksNodegroupTarget:
     def _address(self) -> dict[str, str]:
         return {"clusterName": self._config.cluster, "nodegroupName": self._config.nodegroup}
 
-    def _call(self, operation: str, **parameters: object) -> Json:
+    def call(self, operation: str, **parameters: object) -> Json:
+        """An operation of EKS. Raises TargetErrors."""
         try:
             return self._aws.call("eks", operation, **parameters)
         except AwsFailed as failed:
-            raise _target_error(failed, self.name) from failed
+            raise aws_target_error(failed, self.name, missing=_CORRECT) from failed
 
 
-def _original(group: "_Nodegroup", marks: Marks) -> int:
-    return group.scaling_config.min_size if marks.original is None else marks.original
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """A TaggedFloor: the node group as one turn found it."""
 
+    group: "_Nodegroup"
+    target: EksNodegroupTarget
 
-def _second_writer(group: "_Nodegroup", marks: Marks) -> str | None:
-    """Somebody, where minSize is neither what we last wrote nor what stood before. AWS keeps no book of who it was."""
-    return UNKNOWN_WRITER if marks.floors and group.scaling_config.min_size not in marks.floors else None
+    @property
+    def minimum(self) -> int:
+        return self.group.scaling_config.min_size
+
+    def tag(self, tags: dict[str, str]) -> None:
+        self.target.call("tag_resource", resourceArn=self.group.nodegroup_arn, tags=tags)
+
+    def untag(self, keys: tuple[str, ...]) -> None:
+        self.target.call("untag_resource", resourceArn=self.group.nodegroup_arn, tagKeys=list(keys))
+
+    def resize(self, count: int) -> bool:
+        return self.target.resized(self.group, count)
 
 
 def _version(group: "_Nodegroup") -> str:
-    """All that a write rests on. Not desiredSize: the cluster autoscaler moves it at any time, and it is read again anyway."""
-    ours = {key: text for key, text in sorted(group.tags.items()) if key.startswith("forecaster/")}
-    return json.dumps([group.scaling_config.min_size, group.scaling_config.max_size, ours])
-
-
-def _target_error(failed: AwsFailed, name: str) -> TargetError:
-    """The target's error for a failed call, with the remedy."""
-    kind, remedy = _MEANINGS.get(failed.code or "", (TargetUnavailable, "try again later"))
-    return kind(f"{name}: {failed}; {remedy.format(action=failed.action)}")
+    return version_of(group.tags, group.scaling_config.min_size, group.scaling_config.max_size)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,9 +231,25 @@ class _Resources(_Part):
     auto_scaling_groups: tuple[_Named, ...] = ()
 
 
+class _Issue(_Part):
+    code: str = ""
+    message: str = ""
+
+
+class _Health(_Part):
+    issues: tuple[_Issue, ...] = ()
+
+    @property
+    def shortage(self) -> str | None:
+        """What EKS says of nodes that cannot be launched."""
+        failed = next((issue for issue in self.issues if issue.code in _NO_NODES), None)
+        return None if failed is None else f"EKS could not launch nodes ({failed.code}): {failed.message}"
+
+
 class _Nodegroup(_Part):
     nodegroup_arn: str
     scaling_config: _ScalingConfig
+    health: _Health = _Health()
     resources: _Resources = _Resources()
     tags: dict[str, str] = Field(default_factory=dict)
 

@@ -11,6 +11,8 @@ from connectors.google import GoogleLogin
 from connectors.http.endpoint import Endpoint
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
+from connectors.targets.asg import AsgConfig, AsgTarget
+from connectors.targets.ecs import EcsConfig, EcsService
 from connectors.targets.eks_nodegroup import EksNodegroupConfig, EksNodegroupTarget
 from connectors.targets.gke_nodepool import GkeNodepoolConfig, GkeNodepoolTarget
 from connectors.targets.kube_object import KubeObjectTarget
@@ -18,6 +20,8 @@ from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.kubernetes_scale import KubernetesScaleConfig, KubernetesScaleTarget
 from connectors.targets.recording import RecordingConfig, RecordingTarget, Rehearsed, VirtualObject
 from connectors.targets.rest import RestApi
+from connectors.targets.sagemaker import SagemakerConfig, SagemakerFleet
+from connectors.targets.scalable_target import ScalableTarget, Scaled
 from forecaster.ports import ScaleTarget
 
 TargetConfig: TypeAlias = Annotated[
@@ -25,6 +29,9 @@ TargetConfig: TypeAlias = Annotated[
     | KubernetesHpaConfig
     | KubernetesScaleConfig
     | EksNodegroupConfig
+    | AsgConfig
+    | SagemakerConfig
+    | EcsConfig
     | GkeNodepoolConfig,
     Field(discriminator="type", description="An object whose floor is moved; `type` says of which kind."),
 ]  # fmt: skip
@@ -68,18 +75,26 @@ def _kube_object(config: Any, clients: Clients) -> Target:  # noqa: ANN401  # ev
     return KubeObjectTarget(config.kube_object(), clients.cluster(config.cluster))
 
 
+def _scalable(kind: Callable[[Any, AwsAccount], Scaled], config: Any, clients: Clients) -> Target:  # noqa: ANN401  # both are scaled alike
+    account = clients.account(config.connection)
+    return ScalableTarget(kind(config, account), account)
+
+
 OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
     RecordingConfig: lambda config, _: RecordingTarget(VirtualObject(config)),
     KubernetesHpaConfig: _kube_object,
     KubernetesScaleConfig: lambda config, clients: KubernetesScaleTarget(config, clients.cluster(config.cluster)),
     EksNodegroupConfig: lambda config, clients: EksNodegroupTarget(config, clients.account(config.connection)),
+    AsgConfig: lambda config, clients: AsgTarget(config, clients.account(config.connection)),
+    SagemakerConfig: lambda config, clients: _scalable(SagemakerFleet, config, clients),
+    EcsConfig: lambda config, clients: _scalable(EcsService, config, clients),
     GkeNodepoolConfig: lambda config, clients: GkeNodepoolTarget(
         config, clients.google(config.endpoint_url), clients.google(config.compute_url)
     ),
 }
 
 
-NODES: tuple[type[BaseModel], ...] = (EksNodegroupConfig, GkeNodepoolConfig)
+NODES: tuple[type[BaseModel], ...] = (EksNodegroupConfig, AsgConfig, GkeNodepoolConfig)
 """The kinds that count nodes, which have to be there before the replicas on them."""
 
 
