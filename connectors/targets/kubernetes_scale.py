@@ -13,7 +13,7 @@ from connectors.targets.kube_errors import target_error
 from connectors.targets.lowering import Leaving, disruptions_allowed, draining_pods, idle_pods, lowest
 from connectors.targets.marks import OURS, written_marks
 from connectors.targets.reactive import Scaled, scaler_of
-from connectors.targets.scale_subresource import ScaleSubresource, Standing
+from connectors.targets.scale_subresource import KINDS, ScaleSubresource, Standing, ref_of
 from connectors.targets.taken import above_least, floor_taken, is_ours, original_taken, raise_only
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetError, TargetRefused
@@ -24,13 +24,6 @@ from forecaster.units import iso
 LOWERED_AT = "forecaster/lowered-at"
 """The mark of when we last told replicas to go."""
 
-_KINDS = {
-    "Deployment": ("apps/v1", "deployments"),
-    "StatefulSet": ("apps/v1", "statefulsets"),
-    "LeaderWorkerSet": ("leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
-    "Rollout": ("argoproj.io/v1alpha1", "rollouts"),
-}
-"""The kinds that need no api_version and plural in the configuration."""
 _IDLE_GO_FIRST = frozenset({"Deployment", "Rollout"})  # by their ReplicaSets; the others remove by ordinal
 
 
@@ -75,17 +68,15 @@ class KubernetesScaleConfig(BaseModel):
 
     @model_validator(mode="after")
     def _known_or_told(self) -> Self:
-        if self.kind not in _KINDS and (self.api_version is None or self.plural is None):
-            msg = f"kind {self.kind} needs its api_version and plural; without them we know {', '.join(_KINDS)}"
+        if self.kind not in KINDS and (self.api_version is None or self.plural is None):
+            msg = f"kind {self.kind} needs its api_version and plural; without them we know {', '.join(KINDS)}"
             raise ValueError(msg)
         return self
 
     @property
     def ref(self) -> ObjectRef:
         """The object in the API."""
-        api_version, plural = _KINDS.get(self.kind, ("", ""))
-        group, _, version = (self.api_version or api_version).partition("/")
-        return ObjectRef(group=group, version=version, plural=self.plural or plural, namespace=self.namespace, name=self.name)
+        return ref_of(self.kind, self.namespace, self.name, api_version=self.api_version, plural=self.plural)
 
     @property
     def target(self) -> str:
@@ -111,7 +102,7 @@ class KubernetesScaleTarget:
         """The object as it stands. Raises TargetRefused where an autoscaler names it."""
         standing = self._object.read(now)
         self._check_alone()
-        ready = 0 if standing.ready is None and self._config.kind in _KINDS else standing.ready
+        ready = 0 if standing.ready is None and self._config.kind in KINDS else standing.ready
         return Seen(
             target=self.name,
             at=now,

@@ -18,6 +18,7 @@ from connectors.targets.gke_nodepool import GkeNodepoolConfig, GkeNodepoolTarget
 from connectors.targets.kube_object import KubeObjectTarget
 from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.kubernetes_scale import KubernetesScaleConfig, KubernetesScaleTarget
+from connectors.targets.placeholder_pods import PlaceholderPodsConfig, PlaceholderPodsTarget
 from connectors.targets.recording import RecordingConfig, RecordingTarget, Rehearsed, VirtualObject
 from connectors.targets.rest import RestApi
 from connectors.targets.sagemaker import SagemakerConfig, SagemakerFleet
@@ -28,6 +29,7 @@ TargetConfig: TypeAlias = Annotated[
     RecordingConfig
     | KubernetesHpaConfig
     | KubernetesScaleConfig
+    | PlaceholderPodsConfig
     | EksNodegroupConfig
     | AsgConfig
     | SagemakerConfig
@@ -84,6 +86,7 @@ OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
     RecordingConfig: lambda config, _: RecordingTarget(VirtualObject(config)),
     KubernetesHpaConfig: _kube_object,
     KubernetesScaleConfig: lambda config, clients: KubernetesScaleTarget(config, clients.cluster(config.cluster)),
+    PlaceholderPodsConfig: lambda config, clients: PlaceholderPodsTarget(config, clients.cluster(config.cluster)),
     EksNodegroupConfig: lambda config, clients: EksNodegroupTarget(config, clients.account(config.connection)),
     AsgConfig: lambda config, clients: AsgTarget(config, clients.account(config.connection)),
     SagemakerConfig: lambda config, clients: _scalable(SagemakerFleet, config, clients),
@@ -94,7 +97,7 @@ OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
 }
 
 
-NODES: tuple[type[BaseModel], ...] = (EksNodegroupConfig, AsgConfig, GkeNodepoolConfig)
+NODES: tuple[type[BaseModel], ...] = (PlaceholderPodsConfig, EksNodegroupConfig, AsgConfig, GkeNodepoolConfig)
 """The kinds that count nodes, which have to be there before the replicas on them."""
 
 

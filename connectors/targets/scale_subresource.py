@@ -21,11 +21,26 @@ from connectors.targets.marks import Marks, floor_mark, read_marks
 from connectors.targets.writers import Writer, second_writer
 from forecaster.errors import TargetConflict, TargetRefused
 
+KINDS = {
+    "Deployment": ("apps/v1", "deployments"),
+    "StatefulSet": ("apps/v1", "statefulsets"),
+    "LeaderWorkerSet": ("leaderworkerset.x-k8s.io/v1", "leaderworkersets"),
+    "Rollout": ("argoproj.io/v1alpha1", "rollouts"),
+}
+"""The kinds that need no API version and plural in a configuration; all count spec.replicas and status.readyReplicas."""
+
 Read = TypeVar("Read", bound=BaseModel)
 
 _WRITE_ATTEMPTS = 4  # controllers write the status of a workload whose pods come and go, several times a second
 _PREFIX = "forecaster/"
 _REPLICAS = ("spec", "replicas")
+
+
+def ref_of(kind: str, namespace: str, name: str, *, api_version: str | None = None, plural: str | None = None) -> ObjectRef:
+    """The object in the API; of a kind that is not among KINDS only together with its API version and plural."""
+    known_version, known_plural = KINDS.get(kind, ("", ""))
+    group, _, version = (api_version or known_version).partition("/")
+    return ObjectRef(group=group, version=version, plural=plural or known_plural, namespace=namespace, name=name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

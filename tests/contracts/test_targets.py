@@ -12,7 +12,8 @@ from forecaster.errors import TargetConflict, TargetMissing, TargetRefused
 from forecaster.reasons import Code
 from forecaster.units import iso
 from tests.aws import Aws, aws_to_ask
-from tests.connectors.targets.scale_subjects import ScaleSubject
+from tests.connectors.targets.cloud_subjects import GkeSubject
+from tests.connectors.targets.scale_subjects import PlaceholderSubject, ScaleSubject
 from tests.connectors.targets.subjects import (
     CEILING,
     FOUND,
@@ -28,15 +29,18 @@ from tests.connectors.targets.subjects import (
     let_go,
     stand,
 )
+from tests.gke_api import GkeApi, gke_to_ask
 from tests.kube_api import KubeApi
 
 SUBJECTS: Mapping[str, Callable[[pytest.FixtureRequest], Subject]] = {
     "kubernetes-hpa": lambda request: HpaSubject(api=request.getfixturevalue("api")),
     "kubernetes-scale": lambda request: ScaleSubject(api=request.getfixturevalue("api")),
+    "placeholder-pods": lambda request: PlaceholderSubject(api=request.getfixturevalue("api")),
     "eks-nodegroup": lambda request: EksSubject(aws=request.getfixturevalue("aws"), account=request.getfixturevalue("account")),
+    "gke-nodepool": lambda request: GkeSubject(gke=request.getfixturevalue("gke")),
 }
 """A row a kind: the object behind it, found at 2 of at most 20 replicas."""
-UNBOUNDED = frozenset({"kubernetes-scale"})
+UNBOUNDED = frozenset({"kubernetes-scale", "placeholder-pods"})
 """The kinds whose objects have no ceiling of their own."""
 
 WRITERS = tuple(SUBJECTS)
@@ -59,6 +63,12 @@ def aws() -> Iterator[Aws]:
 @pytest.fixture(scope="module")
 def account(aws: Aws) -> AwsAccount:
     return account_of(aws)
+
+
+@pytest.fixture(scope="module")
+def gke() -> Iterator[GkeApi]:
+    with gke_to_ask() as server:
+        yield server
 
 
 @pytest.fixture

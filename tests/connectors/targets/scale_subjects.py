@@ -5,6 +5,7 @@ from uuid import uuid4
 
 from connectors.kube.connection import KubeConnection
 from connectors.targets.kubernetes_scale import KubernetesScaleConfig
+from connectors.targets.placeholder_pods import PlaceholderPodsConfig
 from connectors.targets.registry import Target, open_target
 from tests.connectors.targets.subjects import FOUND
 from tests.kube_api import KubeApi
@@ -81,3 +82,69 @@ class ScaleSubject:
             spec={"selector": selector},
             status={"disruptionsAllowed": allowed, "observedGeneration": 1},
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlaceholderSubject:
+    """A Deployment of placeholders, 2 of which hold nodes open, beside a Deployment that serves, of no replicas unless told otherwise."""
+
+    api: KubeApi
+    name: str = field(default_factory=lambda: f"held-{uuid4().hex[:8]}")
+    real: int = 0
+    found: int = FOUND
+    pods_per_replica: int = 1
+    priority_class: str | None = "placeholder"
+
+    def __post_init__(self) -> None:
+        self.serve(self.real, ready=self.real)
+        template = {"spec": {"priorityClassName": self.priority_class} if self.priority_class else {}}
+        spec = {"replicas": self.found, "selector": {"matchLabels": {"app": self.name}}, "template": template}
+        self.api.put("deployments", "inference", self.name, metadata={}, spec=spec, status={"readyReplicas": self.found})
+
+    @property
+    def workload(self) -> str:
+        """The name of the Deployment that serves."""
+        return f"{self.name}-llm"
+
+    def open(self) -> Target:
+        written = {
+            "type": "placeholder-pods",
+            "namespace": "inference",
+            "name": self.name,
+            "for": {"kind": "Deployment", "name": self.workload},
+            "pods_per_replica": self.pods_per_replica,
+            "cluster": {"server": self.api.url},
+        }
+        return open_target(PlaceholderPodsConfig.model_validate(written))
+
+    def placeholders(self) -> int:
+        """The placeholders asked for."""
+        replicas: int = self.api.look("deployments", "inference", self.name)["spec"]["replicas"]
+        return replicas
+
+    def serve(self, replicas: int, *, ready: int) -> None:
+        """The workload's own autoscaler asks for so many replicas, and so many are ready."""
+        self.api.put("deployments", "inference", self.workload, metadata={}, spec={"replicas": replicas}, status={"readyReplicas": ready})
+
+    def floor(self) -> int:
+        real: int = self.api.look("deployments", "inference", self.workload)["spec"]["replicas"]
+        return self.placeholders() // self.pods_per_replica + real
+
+    def marks(self) -> dict[str, str]:
+        annotations = self.api.look("deployments", "inference", self.name)["metadata"].get("annotations", {})
+        return {key: text for key, text in annotations.items() if key.startswith("forecaster/")}
+
+    def writes(self) -> int:
+        return sum(f"/{self.name}" in write.path for write in self.api.writes)
+
+    def meddle(self, floor: int) -> None:
+        self.api.change("deployments", "inference", self.name, {"spec": {"replicas": floor * self.pods_per_replica}})
+
+    def limit(self, ceiling: int) -> None:
+        """Nobody can: it has no ceiling."""
+
+    def mark(self, key: str, text: str) -> None:
+        self.api.change("deployments", "inference", self.name, {"metadata": {"annotations": {key: text}}})
+
+    def remove(self) -> None:
+        self.api.remove("deployments", "inference", self.name)
