@@ -26,7 +26,9 @@ from jobs.at_once import at_once
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
 from jobs.memory import NEWS_S, Memory, remembered
+from jobs.postings import post
 from jobs.ready import keep_ready
+from jobs.scheduling import put_schedule
 from jobs.standing import standing
 from jobs.starts import look_at_pending
 
@@ -77,6 +79,7 @@ def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     """Decide and write every target's floor, several workloads at once; a broken one stops no other. Raises StoreError."""
     cycles = at_once(partial(_guarded, fleet, now=now), remembered(fleet.store, fleet.members, now), fleet.workers)
     fleet.store.append_records([record for cycle in cycles for record in cycle.news])
+    post(fleet.store, zip(fleet.members, cycles, strict=True), now)
     keep_ready(fleet.store, [(member, cycle.seen) for member, cycle in zip(fleet.members, cycles, strict=True)], now)
     unread = look_at_pending(fleet, [seen for cycle in cycles for seen in cycle.seen], now)
     return tuple(replace(cycle, asides=unread.get(cycle.workload, ())) for cycle in cycles)
@@ -110,12 +113,15 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
         for name in pool.in_order:
             past = past_decisions(before, policy, pool.name, name, now)
             decide = partial(case, recent=recent_of(past, policy, now), past=past, ahead_s=pool.ahead_s(name))
+            target = member.targets[name]
             try:
-                turn = apply_target(member.targets[name], decide, policy.mode, now)
+                turn = fleet.breakers.called(name, now, partial(apply_target, target, decide, policy.mode, now))
             except TargetError as error:
                 failures.append(failure("apply", error, f"{name} was not observed: {error}"))
                 continue
             turns.append(turn)
+            unscheduled = put_schedule(fleet.store, target, pool=pool, policy=policy, record=turn.record, seen=turn.seen)
+            failures += [unscheduled] if unscheduled is not None else []
             if turn.overdue is not None and name not in pool.nodes:
                 short[pool.name] = max(turn.overdue, short.get(pool.name, turn.overdue), key=lambda late: late.replicas)
     if not failures:

@@ -13,6 +13,7 @@ from forecaster.lineage import Lineage
 from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, StartSource, Store
 from forecaster.recommendation import Recommendation, Rules
 from forecaster.workload import Mode, Workload
+from jobs.breakers import Breakers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +61,8 @@ class ModelChoice:
 class Fleet:
     """What both halves of the line need. history_s: span that models see. horizon_s: how far they look.
 
-    events: those of the configuration; the store has others. rules: those of operating points. problems: one sentence for each thing that
-    kept a workload out of the fleet.
+    events: those of the configuration; the store has others. rules: those of operating points. breakers: the targets that
+    failed lately. problems: one sentence for each thing that kept a workload out of the fleet.
     """
 
     members: tuple[Member, ...]
@@ -77,3 +78,4 @@ class Fleet:
     events: tuple[Event, ...] = ()
     keep: Keep = field(default_factory=Keep)
     rules: Rules = field(default_factory=Rules)
+    breakers: Breakers = field(default_factory=Breakers)
