@@ -1,6 +1,7 @@
 """JSON over HTTP for targets behind a web API: one connection pool an API, and every failure of one type."""
 
 import json
+import weakref
 from collections.abc import Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -68,6 +69,7 @@ class RestApi:
                     self._opened = Api(self._endpoint)
                 except Unusable as error:
                     raise RestFailed(status=None, code="", said=str(error), lasting=True) from error
+                weakref.finalize(self, self._opened.close)  # nobody closes targets
             return self._opened
 
 

@@ -1,0 +1,66 @@
+"""Node pools of Google and Azure, and what a webhook moves, over their doubles. Found at 2 of at most 20 replicas."""
+
+from dataclasses import dataclass, field
+from uuid import uuid4
+
+from connectors.targets.gke_nodepool import GkeNodepoolConfig
+from connectors.targets.labels import texts_of
+from connectors.targets.registry import Target, open_target
+from tests.connectors.targets.subjects import CEILING, FOUND
+from tests.gke_api import CLUSTER, LOCATION, PROJECT, GkeApi
+
+
+def label(text: str) -> str:
+    """A text as a person can write it into a label, which takes no blanks, points, colons or capitals."""
+    return text.lower().replace(" ", "-").replace(":", "-").replace(".", "_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GkeSubject:
+    """A node pool in one zone whose limits are those of the whole, in which 3 nodes are in service."""
+
+    gke: GkeApi
+    name: str = field(default_factory=lambda: f"gpu-{uuid4().hex[:8]}")
+    operation_wait_s: float = 0
+    replicas_per_node: int = 1
+
+    def __post_init__(self) -> None:
+        self.gke.add_pool(self.name, total=(FOUND, CEILING), nodes=3)
+
+    def open(self) -> Target:
+        return open_target(self.config())
+
+    def config(self) -> GkeNodepoolConfig:
+        """As it is configured."""
+        return GkeNodepoolConfig(
+            type="gke-nodepool",
+            project=PROJECT,
+            location=LOCATION,
+            cluster=CLUSTER,
+            nodepool=self.name,
+            replicas_per_node=self.replicas_per_node,
+            operation_wait_s=self.operation_wait_s,
+            endpoint_url=self.gke.url,
+            compute_url=self.gke.url,
+        )
+
+    def floor(self) -> int:
+        return int(self.gke.autoscaling(self.name).get("totalMinNodeCount", 0)) * self.replicas_per_node
+
+    def marks(self) -> dict[str, str]:
+        return texts_of(self.gke.pools[self.name].labels)
+
+    def writes(self) -> int:
+        return len(self.gke.writes)
+
+    def meddle(self, floor: int) -> None:
+        self.gke.edit(self.name, totalMinNodeCount=floor)
+
+    def limit(self, ceiling: int) -> None:
+        self.gke.edit(self.name, totalMaxNodeCount=ceiling)
+
+    def mark(self, key: str, text: str) -> None:
+        self.gke.edit(self.name, labels={key.replace("/", "-"): label(text)})
+
+    def remove(self) -> None:
+        del self.gke.pools[self.name]
