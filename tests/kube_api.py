@@ -6,10 +6,10 @@
         assert api.min_replicas("inference", "llm") == 8
         assert len(api.writes) == 1
 
-It keeps HPAs (autoscaling/v2), Deployments, StatefulSets, pods and nodes (`put`), lists them by label in pages, takes JSON merge patches
-only, enforces resourceVersion, refuses what the real server refuses (minReplicas below 1 or above maxReplicas: 422), keeps managedFields
-by the fieldManager parameter, answers SelfSubjectAccessReviews, and answers errors as Status objects. `fail_next` injects faults,
-`forbid` takes away an RBAC verb, `edit` writes as somebody else.
+It keeps HPAs (autoscaling/v2), Deployments, StatefulSets, pods and nodes (`put`) and what else is `define`d, lists them by label in pages,
+takes JSON merge patches only, rehearses them (dryRun=All), enforces resourceVersion, refuses what the real server refuses (minReplicas
+below 1 or above maxReplicas: 422), keeps managedFields by the fieldManager parameter, answers SelfSubjectAccessReviews, and answers errors
+as Status objects. `fail_next` injects faults, `forbid` takes away an RBAC verb, `edit` writes as somebody else.
 """
 
 import json
@@ -20,7 +20,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Self, TypeAlias
 from urllib.parse import parse_qsl, urlsplit
 
-from tests.kube_objects import API_VERSIONS, HPAS, KINDS, Json, Key, Objects, Refusal
+from tests.kube_objects import HPAS, KINDS, Denial, Json, Key, Objects, Refusal
 
 MERGE_PATCH = "application/merge-patch+json"
 
@@ -90,8 +90,15 @@ class KubeApi:
 
     @property
     def writes(self) -> tuple[Request, ...]:
-        """The patches that were carried out."""
-        return tuple(r for r in self.requests if r.verb == "patch" and r.status == HTTPStatus.OK)
+        """The patches that were carried out, rehearsals left out."""
+        return tuple(r for r in self.requests if r.verb == "patch" and r.status == HTTPStatus.OK and "dryRun" not in r.query)
+
+    def define(self, plural: str, *, kind: str, api_version: str, denied: Denial | None = None) -> None:
+        """Serve another kind, as its CustomResourceDefinition and its admission webhook would."""
+        with self._lock:
+            self._objects.api_versions[plural], self._objects.kinds[plural] = api_version, kind
+            if denied is not None:
+                self._objects.denials[plural] = denied
 
     def add_hpa(
         self,
@@ -218,12 +225,15 @@ class KubeApi:
                     return HTTPStatus.CREATED, self._reviewed(request)
                 case "list":
                     return HTTPStatus.OK, self._listed(request)
+                case "discover":
+                    return HTTPStatus.OK, self._discovered(request)
             key = self._key(request)
             show = self._objects.scale if request.path.endswith("/scale") else self._objects.shown
             shown = show(key)
             if request.verb == "patch":
-                self._objects.merge(key, request.body, request.manager or "unknown")
-                shown = show(key)
+                rehearsed = request.query.get("dryRun") == "All"
+                after = self._objects.merge(key, request.body, request.manager or "unknown", rehearsed=rehearsed)
+                shown = after if rehearsed else show(key)
         except Refusal as refusal:
             return refusal.status, _status(refusal.status, refusal.reason, str(refusal))
         return HTTPStatus.OK, shown
@@ -240,17 +250,32 @@ class KubeApi:
                 if ("get", "nodes") in self._forbidden:
                     raise Refusal(403, "Forbidden", f'nodes "{name}" is forbidden: our role may not get it')
                 return "nodes", "", name
-            case ["apis", group, version, "namespaces", namespace, plural, name, *part] if API_VERSIONS.get(
-                plural
-            ) == f"{group}/{version}" and part in ([], ["scale"]):
+            case ["apis", group, version, "namespaces", namespace, plural, name, *part] if self._serves(
+                plural, group, version
+            ) and part in ([], ["scale"]):
                 rule = "/".join([plural, *part])
                 if (request.verb, rule) in self._forbidden:
                     who = 'User "system:serviceaccount:forecaster:forecaster"'
                     what = f'cannot {request.verb} resource "{rule}" in API group "{group}" in the namespace "{namespace}"'
                     raise Refusal(403, "Forbidden", f'{plural}.{group} "{name}" is forbidden: {who} {what}')
                 return plural, namespace, name
+            case ["apis", group, version, plural, name] if self._serves(plural, group, version):
+                if (request.verb, plural) in self._forbidden:
+                    raise Refusal(403, "Forbidden", f'{plural}.{group} "{name}" is forbidden: our role may not {request.verb} it')
+                return plural, "", name
             case _:
                 raise Refusal(404, "NotFound", "the server could not find the requested resource")
+
+    def _serves(self, plural: str, group: str, version: str) -> bool:
+        return self._objects.api_versions.get(plural) == f"{group}/{version}"
+
+    def _discovered(self, request: Request) -> Json:
+        served = request.path.strip("/").removeprefix("apis/")
+        plurals = [plural for plural, version in self._objects.api_versions.items() if version == served]
+        if not plurals:
+            raise Refusal(404, "NotFound", "the server could not find the requested resource")
+        resources = [{"name": plural, "kind": self._objects.kinds[plural]} for plural in plurals]
+        return {"kind": "APIResourceList", "groupVersion": served, "resources": resources}
 
     def _reviewed(self, request: Request) -> Json:
         if request.path != "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
@@ -263,7 +288,7 @@ class KubeApi:
         root, *parts, plural = request.path.strip("/").split("/")
         group, first = ("", 1) if root == "api" else (parts[0], 2)
         served, space = "/".join(parts[:first]), parts[first:]
-        if API_VERSIONS.get(plural) != served:
+        if self._objects.api_versions.get(plural) != served:
             raise Refusal(404, "NotFound", "the server could not find the requested resource")
         where = f'in the namespace "{space[1]}"' if space else "at the cluster scope"
         if ("list", plural) in self._forbidden:
@@ -274,7 +299,7 @@ class KubeApi:
         first, most = int(request.query.get("continue", "0")), int(request.query.get("limit", len(items)))
         metadata = {"continue": str(first + most)} if first + most < len(items) else {}
         return {
-            "kind": f"{KINDS[plural]}List",
+            "kind": f"{self._objects.kinds[plural]}List",
             "apiVersion": served,
             "metadata": metadata,
             "items": items[first : first + most],
@@ -313,10 +338,15 @@ def _is_collection(target: str) -> bool:
     return len(parts) == first + 1 or (len(parts) == first + 3 and parts[first] == "namespaces")
 
 
+def _is_group(target: str) -> bool:
+    """/apis/GROUP/VERSION."""
+    return urlsplit(target).path.strip("/").count("/") == 2 and target.startswith("/apis/")
+
+
 def _handler(api: KubeApi) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._respond("list" if _is_collection(self.path) else "get")
+            self._respond("discover" if _is_group(self.path) else "list" if _is_collection(self.path) else "get")
 
         def do_POST(self) -> None:
             self._respond("create")

@@ -1,5 +1,6 @@
-"""What the API server double keeps: objects with resourceVersion and managedFields, changed by JSON merge patches only."""
+"""What the API server double keeps: objects of any kind with resourceVersion and managedFields, changed by JSON merge patches only."""
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeAlias
@@ -7,6 +8,8 @@ from typing import Any, TypeAlias
 Json: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, str, str]
 """Plural, namespace, name."""
+Denial: TypeAlias = Callable[[Json, Json], str | None]
+"""What an admission webhook says of an object before and after a patch, None = nothing."""
 
 HPAS = "horizontalpodautoscalers"
 API_VERSIONS = {HPAS: "autoscaling/v2", "deployments": "apps/v1", "statefulsets": "apps/v1", "pods": "v1", "nodes": "v1"}
@@ -19,7 +22,7 @@ API_VERSIONS |= {"leaderworkersets": "leaderworkerset.x-k8s.io/v1", "rollouts": 
 KINDS |= {"leaderworkersets": "LeaderWorkerSet", "rollouts": "Rollout"}
 SCALED = ("deployments", "statefulsets", "leaderworkersets", "rollouts")
 
-_OWNED = ("minReplicas", "maxReplicas", "replicas")
+_OWNED = (("spec",), ("metadata", "annotations"))
 _EPOCH = datetime(2024, 5, 1, tzinfo=UTC)
 
 
@@ -34,26 +37,29 @@ class Refusal(Exception):
 
 @dataclass(slots=True, kw_only=True)
 class Objects:
-    """The objects of one server. `least`: the smallest minReplicas taken, 0 where the gate HPAScaleToZero is on."""
+    """The objects of one server. least: the smallest minReplicas taken, 0 where the gate HPAScaleToZero is on."""
 
     least: int = 1
+    api_versions: dict[str, str] = field(default_factory=lambda: dict(API_VERSIONS))
+    kinds: dict[str, str] = field(default_factory=lambda: dict(KINDS))
+    denials: dict[str, Denial] = field(default_factory=dict)
     _values: dict[Key, Json] = field(default_factory=dict)
-    _owners: dict[Key, dict[str, tuple[str, str]]] = field(default_factory=dict)
+    _owners: dict[Key, dict[tuple[str, ...], tuple[str, str]]] = field(default_factory=dict)
     _version: int = 1_000
 
     def add(self, key: Key, *, metadata: Json, spec: Json, status: Json) -> None:
         """Create an object, as kubectl would."""
         plural, namespace, name = key
         self._values[key] = {
-            "apiVersion": API_VERSIONS[plural],
-            "kind": KINDS[plural],
+            "apiVersion": self.api_versions[plural],
+            "kind": self.kinds[plural],
             "metadata": {"name": name, "namespace": namespace, **metadata},
             "spec": spec,
             "status": status,
         }
         self._owners[key] = {}
         self.touch(key)
-        self._own(key, "kubectl-create", [name for name in _OWNED if name in spec])
+        self._own(key, "kubectl-create", {}, self._values[key])
 
     def delete(self, key: Key) -> None:
         """Delete an object."""
@@ -64,8 +70,11 @@ class Objects:
         self._version += 1
         self._values[key]["metadata"]["resourceVersion"] = str(self._version)
 
-    def merge(self, key: Key, patch: Json, manager: str) -> None:
-        """Carry out a merge patch, or raise Refusal: 409 where it names another resourceVersion, 422 where the result is invalid."""
+    def merge(self, key: Key, patch: Json, manager: str, *, rehearsed: bool = False) -> Json:
+        """The object after a merge patch, kept unless rehearsed.
+
+        Raises Refusal: 409 where it names another resourceVersion, 422 where the result is invalid, 403 where a webhook denies it.
+        """
         before = self._values[key]
         told = patch.get("metadata", {}).get("resourceVersion")
         if told is not None and told != before["metadata"]["resourceVersion"]:
@@ -74,21 +83,27 @@ class Objects:
         after = _merged(before, patch)
         if key[0] == HPAS:
             self._check(key[2], after["spec"])
-        if after != before:
+        said = self.denials[key[0]](before, after) if key[0] in self.denials else None
+        if said is not None:
+            raise Refusal(403, "Forbidden", f'admission webhook "vwebhook.test" denied the request: {said}')
+        if after != before and not rehearsed:
             self._values[key] = after
             self.touch(key)
-            self._own(key, manager, [name for name in _OWNED if after["spec"].get(name) != before["spec"].get(name)])
+            self._own(key, manager, before, after)
+        return after if rehearsed else self.shown(key)
 
     def shown(self, key: Key) -> Json:
         """The object as a GET answers it, metadata.managedFields included: one entry a manager that owns a field."""
         if key not in self._values:
-            group = API_VERSIONS[key[0]].partition("/")[0]
+            group = self.api_versions[key[0]].partition("/")[0]
             raise Refusal(404, "NotFound", f'{key[0]}.{group} "{key[2]}" not found')
         value = self._values[key]
         entries: dict[str, Json] = {}
-        for name, (manager, time) in self._owners[key].items():
+        for path, (manager, time) in self._owners[key].items():
             entry = {"manager": manager, "operation": "Update", "apiVersion": value["apiVersion"], "time": time, "fieldsType": "FieldsV1"}
-            entries.setdefault(manager, entry | {"fieldsV1": {"f:spec": {}}})["fieldsV1"]["f:spec"][f"f:{name}"] = {}
+            fields = entries.setdefault(manager, entry | {"fieldsV1": {}})["fieldsV1"]
+            for name in path:
+                fields = fields.setdefault(f"f:{name}", {})
         return value | {"metadata": value["metadata"] | {"managedFields": list(entries.values())}}
 
     def scale(self, key: Key) -> Json:
@@ -122,9 +137,11 @@ class Objects:
             return
         raise Refusal(422, "Invalid", f'HorizontalPodAutoscaler.autoscaling "{name}" is invalid: {fault}')
 
-    def _own(self, key: Key, manager: str, names: list[str]) -> None:
+    def _own(self, key: Key, manager: str, before: Json, after: Json) -> None:
+        """Whoever changed a leaf of spec, or an annotation, owns it from now on."""
         time = (_EPOCH + timedelta(seconds=self._version)).isoformat().replace("+00:00", "Z")
-        self._owners[key].update(dict.fromkeys(names, (manager, time)))
+        old, new = (dict(leaf for root in _OWNED for leaf in _leaves(_at(value, root), root)) for value in (before, after))
+        self._owners[key].update({path: (manager, time) for path, leaf in new.items() if path not in old or old[path] != leaf})
 
 
 def _selected(labels: dict[str, str], selector: str) -> bool:
@@ -143,6 +160,20 @@ def _selected(labels: dict[str, str], selector: str) -> bool:
         if not taken:
             return False
     return True
+
+
+def _at(value: Json, path: tuple[str, ...]) -> Json:
+    for name in path:
+        value = value.get(name) or {}
+    return value
+
+
+def _leaves(value: Json, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], object]]:
+    for name, part in value.items():
+        if isinstance(part, dict):
+            yield from _leaves(part, (*path, name))
+        else:
+            yield (*path, name), part
 
 
 def _merged(value: Json, patch: Json) -> Json:

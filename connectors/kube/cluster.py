@@ -117,15 +117,21 @@ class Cluster:
         """Whether our role allows the verb on the object, as the server's own SelfSubjectAccessReview says: nothing is kept of it."""
         return self._retried(self._may_once, verb, ref)
 
-    def merge(self, ref: ObjectRef, patch: Json) -> Json:
-        """The object after one JSON merge patch (RFC 7386), written as field manager `forecaster`."""
+    def served(self, group: str, version: str) -> dict[str, str]:
+        """The plurals that a version of an API group serves, by kind. A group that is not served is KubeFailed with 404."""
+        ref = ObjectRef(group=group, version=version, plural="resources", namespace="", name=f"{group}/{version}")
+        return self._retried(self._served_once, ref)
+
+    def merge(self, ref: ObjectRef, patch: Json, *, rehearsed: bool = False) -> Json:
+        """The object after one JSON merge patch (RFC 7386), written as field manager `forecaster`; rehearsed: as it would be, unwritten."""
         return self._call(
             "patch",
             ref,
             lambda api, path, timeout_s: _method(api, "patch", ref)(
-                **path,
+                **_scoped(path),
                 body=patch,
                 field_manager=FIELD_MANAGER,
+                **({"dry_run": "All"} if rehearsed else {}),
                 _content_type="application/merge-patch+json",
                 _preload_content=False,
                 _request_timeout=timeout_s,
@@ -136,8 +142,18 @@ class Cluster:
         return self._call(
             "get",
             ref,
-            lambda api, path, timeout_s: _method(api, "get", ref)(**path, _preload_content=False, _request_timeout=timeout_s),
+            lambda api, path, timeout_s: _method(api, "get", ref)(**_scoped(path), _preload_content=False, _request_timeout=timeout_s),
         )
+
+    def _served_once(self, ref: ObjectRef) -> dict[str, str]:
+        answer = self._call(
+            "list",
+            ref,
+            lambda api, path, timeout_s: api.get_api_resources(
+                path["group"], path["version"], _preload_content=False, _request_timeout=timeout_s
+            ),
+        )
+        return {one["kind"]: one["name"] for one in answer.get("resources", ()) if "/" not in one["name"]}
 
     def _find_once(self, ref: ObjectRef, selector: str, page_of: Callable[..., Any] | None = None) -> tuple[Json, ...]:
         found: list[Json] = []
@@ -194,9 +210,14 @@ class Cluster:
 
 
 def _method(api: "CustomObjectsApi", verb: str, ref: ObjectRef) -> Callable[..., Any]:
-    """The client's method for the object, or for its subresource."""
-    method: Callable[..., Any] = getattr(api, "_".join(filter(None, (verb, "namespaced_custom_object", ref.subresource))))
+    """The client's method for the object, or for its subresource; one without a namespace is of the cluster."""
+    scope = "namespaced_custom_object" if ref.namespace else "cluster_custom_object"
+    method: Callable[..., Any] = getattr(api, "_".join(filter(None, (verb, scope, ref.subresource))))
     return method
+
+
+def _scoped(path: Json) -> Json:
+    return path if path["namespace"] else {name: part for name, part in path.items() if name != "namespace"}
 
 
 def _list(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types

@@ -1,21 +1,46 @@
-"""Whether a write would be allowed, asked without writing."""
+"""Whether a write would be allowed, and taken, asked without writing."""
 
 from http import HTTPStatus
+from typing import Protocol, runtime_checkable
 
-from connectors.kube.cluster import Cluster, KubeFailed, ObjectRef
+from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.targets.kube_errors import target_error
-from forecaster.errors import TargetError
+from forecaster.errors import TargetError, TargetUnavailable
+
+_NO_REHEARSAL = "dry run"  # a webhook with side effects refuses a rehearsal, and says so in these words
 
 
-def check_hpa_write(namespace: str, name: str, cluster: Cluster) -> None:
-    """Raises TargetForbidden with the missing RBAC rule where our role may not patch the HPA, other TargetErrors where nobody can say."""
-    ref = ObjectRef(group="autoscaling", version="v2", plural="horizontalpodautoscalers", namespace=namespace, name=name)
+@runtime_checkable
+class Checkable(Protocol):
+    """A target that can be asked before it is written: what every target on a Kubernetes API server is."""
+
+    name: str
+
+    def check_write(self) -> None:
+        """Raises TargetForbidden with the missing RBAC rule, TargetRefused where no floor would be taken, others where none can say."""
+
+    def missing_for_starts(self) -> tuple[TargetError, ...]:
+        """One TargetForbidden for each RBAC rule that measuring lead times lacks."""
+
+
+def check_may(verb: str, ref: ObjectRef, cluster: Cluster) -> None:
+    """Raises TargetForbidden with the missing RBAC rule where our role does not allow the verb, other TargetErrors where nobody can say."""
     try:
-        allowed = cluster.may("patch", ref)
+        allowed = cluster.may(verb, ref)
     except KubeFailed as failed:
         raise target_error(failed) from failed
     if not allowed:
-        raise target_error(KubeFailed(verb="patch", ref=ref, status=HTTPStatus.FORBIDDEN, answer="our role does not allow it"))
+        raise target_error(KubeFailed(verb=verb, ref=ref, status=HTTPStatus.FORBIDDEN, answer="our role does not allow it"))
+
+
+def rehearse(ref: ObjectRef, patch: Json, cluster: Cluster) -> Json:
+    """The object as the patch would leave it. Raises as a write would, TargetUnavailable where a webhook takes no rehearsal."""
+    try:
+        return cluster.merge(ref, patch, rehearsed=True)
+    except KubeFailed as failed:
+        if failed.status == HTTPStatus.BAD_REQUEST and _NO_REHEARSAL in failed.answer:
+            raise TargetUnavailable(str(failed)) from failed
+        raise target_error(failed) from failed
 
 
 def missing_for_starts(namespace: str, cluster: Cluster) -> tuple[TargetError, ...]:

@@ -15,6 +15,7 @@ _MEANINGS: dict[int, tuple[type[TargetError], str]] = {
     HTTPStatus.REQUEST_TIMEOUT: (TargetUnavailable, "try again later"),
     HTTPStatus.TOO_MANY_REQUESTS: (TargetUnavailable, "try again later"),
 }
+_NOT_SERVED = ("page not found", "could not find the requested resource")  # what is said of a kind, not of an object
 _WEBHOOK = "admission webhook"  # a policy engine denies with 403 too, and no RBAC rule would help
 
 
@@ -28,11 +29,19 @@ def _meaning(failed: KubeFailed) -> tuple[type[TargetError], str]:
     status = failed.status
     if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return TargetUnavailable, "try again later"
+    if status == HTTPStatus.NOT_FOUND and failed.answer.endswith(_NOT_SERVED):
+        return TargetMissing, _kind(failed)
     if status in _MEANINGS:
         return _MEANINGS[status]
     if status == HTTPStatus.FORBIDDEN and _WEBHOOK not in failed.answer:
         return TargetForbidden, _rule(failed)
     return TargetRefused, "the API server will not take this request as it is"
+
+
+def _kind(failed: KubeFailed) -> str:
+    ref = failed.ref
+    served = f"{ref.plural} in version {ref.version} of {ref.group}"
+    return f"the API server serves no {served}: install its CustomResourceDefinition, or correct the kind in the configuration"
 
 
 def _rule(failed: KubeFailed) -> str:

@@ -48,8 +48,13 @@ def read_marks(texts: Mapping[str, str], *, where: str, now: datetime) -> Marks:
         original=original,
         floors=tuple(_count(text, FLOOR, where) for text in texts[FLOOR].split(_OR)) if FLOOR in texts else (),
         valid_until=(_instant(texts.get(VALID_UNTIL)) or now) if held else None,
-        paused=_pause(texts.get(PAUSED)),
+        paused=pause_of(texts),
     )
+
+
+def pause_of(texts: Mapping[str, str]) -> Paused | None:
+    """The pause among an object's texts."""
+    return None if PAUSED not in texts else Paused.RELEASE if texts[PAUSED] == Paused.RELEASE else Paused.HOLD
 
 
 def written_marks(*, original: int, floors: tuple[int, ...], valid_until: datetime) -> dict[str, str]:
@@ -76,9 +81,3 @@ def _instant(text: str | None) -> datetime | None:
     except ValueError:
         return None
     return instant.astimezone(UTC) if instant.tzinfo is not None else None
-
-
-def _pause(text: str | None) -> Paused | None:
-    if text is None:
-        return None
-    return Paused.RELEASE if text == Paused.RELEASE else Paused.HOLD

@@ -39,7 +39,7 @@ def above_least(floor: int, seen: Seen) -> tuple[int, tuple[Reason, ...]]:
 
 
 def raise_only(floor: int, why: str) -> Reason:
-    """The least of an object that is never lowered from where it stands but by a release: no loop above it would raise it in an emergency."""
+    """The least of an object that only a release lowers: no loop above it would raise it again in an emergency."""
     return Reason(code=Code.RAISE_ONLY, detail=f"{why}: {floor} stays", after=floor)
 
 

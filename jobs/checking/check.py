@@ -8,12 +8,9 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from connectors.kube.cluster import Cluster
-from connectors.kube.connection import KubeConnection
 from connectors.sources.registry import OpenedSource
 from connectors.stores.opening import open_store
-from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
-from connectors.targets.registry import Target, TargetConfig, open_targets, target_name
+from connectors.targets.registry import Target, open_targets, target_name
 from forecaster.errors import ConfigRejected
 from forecaster.ports import Store
 from forecaster.workload import Mode
@@ -33,15 +30,13 @@ from jobs.wiring import open_sources, store_url
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opened:
-    """What the checks of a workload ask: sources and targets by name, the store where there is one to read, clusters by connection."""
+    """What the checks of a workload ask: sources and targets by name, the store where there is one to read."""
 
     config: Config
     now: datetime
     store: Store | None
     sources: Mapping[str, OpenedSource]
-    configs: Mapping[str, TargetConfig]
     targets: Mapping[str, Target]
-    clusters: Mapping[KubeConnection, Cluster]
 
 
 def check_all(path: Path, now: datetime) -> tuple[Finding, ...]:
@@ -68,15 +63,12 @@ def _open(
     if store is not None:
         closing.callback(store.close)
     targets = [beside(target, folder) for section in sections for pool in section.pools for target in pool.targets]
-    connections = {target.cluster for target in targets if isinstance(target, KubernetesHpaConfig)}
     return _Opened(
         config=config,
         now=now,
         store=store,
         sources=closing.enter_context(open_sources(config, folder)),
-        configs={target_name(target): target for target in targets},
         targets=open_targets(targets),
-        clusters={connection: Cluster(connection) for connection in connections},
     )
 
 
@@ -98,18 +90,16 @@ def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
         yield finding
         if found is not None:
             seen[name] = found
-            yield from _rights(opened, mode, name, starts=measured)
+            yield from _rights(opened.targets[name], mode, starts=measured)
     yield from check_policy(section, opened.config, seen, promoted)
 
 
-def _rights(opened: _Opened, mode: Mode, name: str, *, starts: bool) -> Iterator[Finding]:
-    config = opened.configs[name]
-    if isinstance(config, KubernetesHpaConfig):
-        finding = check_write(config, name, opened.clusters[config.cluster], mode)
-        if finding is not None:
-            yield finding
-        if starts:
-            yield from check_starts(config, name, opened.clusters[config.cluster])
+def _rights(target: Target, mode: Mode, *, starts: bool) -> Iterator[Finding]:
+    finding = check_write(target, mode)
+    if finding is not None:
+        yield finding
+    if starts:
+        yield from check_starts(target)
 
 
 def _read(path: Path, config: Config, sections: tuple[WorkloadSection, ...]) -> Finding:

@@ -3,12 +3,10 @@
 from collections.abc import Iterator
 from datetime import datetime
 
-from connectors.kube.cluster import Cluster
-from connectors.targets.access import check_hpa_write, missing_for_starts
-from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
+from connectors.targets.access import Checkable
 from connectors.targets.registry import Target
 from forecaster.decision import Seen
-from forecaster.errors import TargetError, TargetForbidden
+from forecaster.errors import TargetError, TargetForbidden, TargetRefused
 from forecaster.units import iso
 from forecaster.workload import Mode
 from jobs.checking.finding import Finding, State
@@ -25,22 +23,27 @@ def observe(target: Target, now: datetime) -> tuple[Finding, Seen | None]:
     return _finding(target.name, state, "; ".join((_stands(seen), *oddities))), seen
 
 
-def check_write(config: KubernetesHpaConfig, name: str, cluster: Cluster, mode: Mode) -> Finding | None:
-    """That our role may not write the HPA, or that nobody can say; None where it may."""
+def check_write(target: Target, mode: Mode) -> Finding | None:
+    """That a floor could not be written, or that nobody can say; None where it could be, and for kinds that cannot be asked."""
+    if not isinstance(target, Checkable):
+        return None
     try:
-        check_hpa_write(config.namespace, config.name, cluster)
+        target.check_write()
     except TargetForbidden as error:
         state = State.WARNING if mode is Mode.OBSERVE else State.FAILED
-        return _finding(name, state, f"{error}{'; mode observe does without' if mode is Mode.OBSERVE else ''}")
+        return _finding(target.name, state, f"{error}{'; mode observe does without' if mode is Mode.OBSERVE else ''}")
+    except TargetRefused as error:
+        return _finding(target.name, State.FAILED, f"a floor would be refused, as a rehearsal on the API server says: {error}")
     except TargetError as error:
-        return _finding(name, State.WARNING, f"whether it may be written is unknown: {error}")
+        return _finding(target.name, State.WARNING, f"whether it may be written is unknown: {error}")
     return None
 
 
-def check_starts(config: KubernetesHpaConfig, name: str, cluster: Cluster) -> Iterator[Finding]:
+def check_starts(target: Target) -> Iterator[Finding]:
     """A warning for each right that is missing to measure the lead time; floors do without."""
-    for error in missing_for_starts(config.namespace, cluster):
-        yield _finding(name, State.WARNING, f"the lead time is not measured in full: {error}, or set lead_time.measured to false")
+    missing = target.missing_for_starts() if isinstance(target, Checkable) else ()
+    for error in missing:
+        yield _finding(target.name, State.WARNING, f"the lead time is not measured in full: {error}, or set lead_time.measured to false")
 
 
 def _stands(seen: Seen) -> str:
@@ -52,9 +55,12 @@ def _stands(seen: Seen) -> str:
 
 def _oddities(seen: Seen, now: datetime) -> Iterator[str]:
     if seen.paused is not None:
-        yield f"the annotation forecaster/paused says {seen.paused}, which is obeyed until it is removed"
+        told = seen.paused_by or f"the annotation forecaster/paused says {seen.paused}"
+        yield f"{told}, which is obeyed until it is removed"
     if seen.writer is not None:
-        yield f"{seen.writer} wrote the floor after us; let one of the two write it"
+        yield f"{seen.writer} wrote the floor after us; {seen.remedy or 'let one of the two write it'}"
+    if seen.ceiling is not None and seen.floor > seen.ceiling:
+        yield f"its minimum {seen.floor} is above its maximum {seen.ceiling}; raise the maximum, or lower the minimum"
     if seen.valid_until is not None and seen.valid_until <= now:
         yield "that has passed; run `forecaster apply`, or give it back with `forecaster release --expired`"
 

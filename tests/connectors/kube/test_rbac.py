@@ -7,8 +7,9 @@ from typing import Any
 import yaml
 
 from connectors.kube.connection import KubeConnection
-from connectors.targets.kubernetes_hpa import KubernetesHpaConfig, KubernetesHpaTarget
+from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.registry import open_target
+from forecaster.ports import StartSource
 from tests.connectors.targets.subjects import let_go, stand
 from tests.kube_api import KubeApi
 from tests.kube_pods import put_node, put_pod, put_workload
@@ -48,7 +49,7 @@ def test_everything_that_a_target_asks_is_granted() -> None:
         put_pod(api, "inference", "llm-1", NOW, app="llm", now=NOW, scheduled_s=0)
         config = KubernetesHpaConfig(type="kubernetes-hpa", namespace="inference", name="llm", cluster=KubeConnection(server=api.url))
         target = open_target(config)
-        assert isinstance(target, KubernetesHpaTarget)
+        assert isinstance(target, StartSource)
         stand(target, 8)
         let_go(target)
         target.starts(NOW)

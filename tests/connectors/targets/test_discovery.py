@@ -6,8 +6,10 @@ import pytest
 
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
-from connectors.targets.access import check_hpa_write
+from connectors.targets.access import Checkable
 from connectors.targets.discovery import HpaSelector, discover
+from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
+from connectors.targets.registry import open_target
 from forecaster.errors import TargetForbidden, TargetRefused, TargetUnavailable
 from tests.kube_api import KubeApi
 from tests.services import free_port
@@ -92,17 +94,24 @@ def test_an_unreachable_cluster_is_unavailable() -> None:
         discover(selector, cluster(f"http://127.0.0.1:{free_port()}"))
 
 
+def hpa(api: KubeApi) -> Checkable:
+    connection = KubeConnection(server=api.url)
+    target = open_target(KubernetesHpaConfig(type="kubernetes-hpa", namespace="inference", name="chat", cluster=connection))
+    assert isinstance(target, Checkable)
+    return target
+
+
 def test_whether_a_write_is_allowed_is_asked_without_writing(api: KubeApi) -> None:
-    check_hpa_write("inference", "chat", cluster(api.url))
+    hpa(api).check_write()
     api.forbid("patch")
     with pytest.raises(
         TargetForbidden, match=r"our role does not allow it; add the RBAC rule .*verbs: \[patch\]\} to our role in namespace"
     ):
-        check_hpa_write("inference", "chat", cluster(api.url))
+        hpa(api).check_write()
     assert api.writes == ()
 
 
 def test_a_server_that_cannot_say_is_no_refusal(api: KubeApi) -> None:
     api.fail_next(500, times=3, verb="create")
     with pytest.raises(TargetUnavailable):
-        check_hpa_write("inference", "chat", cluster(api.url))
+        hpa(api).check_write()

@@ -93,11 +93,12 @@ def test_the_second_writer_is_named_from_the_managed_fields(api: KubeApi) -> Non
     assert target_of(api).observe(NOW).writer == "argocd-controller"
 
 
-def test_a_second_writer_who_took_our_name_is_an_unknown_writer(api: KubeApi) -> None:
+def test_a_second_writer_under_our_name_is_another_forecaster(api: KubeApi) -> None:
     api.add_hpa("inference", "llm", min_replicas=2, max_replicas=20)
     stand(target_of(api), 8)
     api.edit("inference", "llm", manager="forecaster", minReplicas=3)
-    assert target_of(api).observe(NOW).writer == "an unknown writer"
+    seen = target_of(api).observe(NOW)
+    assert (seen.writer, seen.remedy) == ("another Forecaster", "let one Forecaster alone have this object among its targets")
 
 
 def test_removing_the_mark_of_our_last_write_hands_a_kept_value_back_to_us(api: KubeApi) -> None:
