@@ -10,6 +10,7 @@ from connectors.kube.connection import KubeConnection
 from connectors.targets.discovery import Found, discover
 from connectors.targets.registry import TargetConfig, target_name
 from forecaster.errors import TargetError
+from jobs.config.contradictions import unspoken
 from jobs.config.document import Config
 from jobs.config.faults import sentences
 from jobs.config.paths import beside
@@ -98,6 +99,8 @@ def _refusal(workload: WorkloadSection, taken: _Taken, config: Config) -> str | 
     """Why a workload cannot stand beside those there are, None where it can."""
     if workload.source not in config.sources:
         return f"there is no source {short(workload.source)}; there is {', '.join(config.sources)}"
+    if (said := unspoken(workload, config.sources)) is not None:
+        return f"preset {said}"
     if workload.name in taken.names:
         return f"another workload is called {workload.name}; put {{namespace}} and {{name}} into the template's name"
     shared = [name for name in _targets(workload) if name in taken.targets]

@@ -1,8 +1,10 @@
 """What no section can see alone: names that stand twice, and sources and workloads that are not there."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+from connectors.sources.presets.catalogue import PRESETS
+from connectors.sources.registry import SourceConfig
 from connectors.targets.registry import target_name
 from jobs.config.events import EventSection
 from jobs.config.scalars import did_you_mean, short
@@ -18,7 +20,7 @@ def placed(place: str, key: str, sections: Sequence[Section]) -> list[tuple[str,
 
 
 def contradictions(
-    sources: Iterable[str],
+    sources: Mapping[str, SourceConfig],
     workloads: Sequence[tuple[str, WorkloadSection]],
     templates: Sequence[tuple[str, TemplateSection]],
     events: Sequence[tuple[str, EventSection]] = (),
@@ -34,6 +36,7 @@ def contradictions(
     asked = [(place, workload.source) for place, workload in workloads]
     asked += [(f"{place}.workload", template.source) for place, template in templates if template.source is not None]
     found = [f"{place}.source: {_no_source(name, known)}" for place, name in asked if name not in known]
+    found += [f"{place}.presets: {said}" for place, workload in workloads if (said := unspoken(workload, sources)) is not None]
     names = [(f"{place}.name", workload.name) for place, workload in workloads]
     targets = [
         (f"{place}.pools[{i}].targets[{k}]", target_name(target))
@@ -45,6 +48,18 @@ def contradictions(
     happenings = [(f"{place}.name", event.name) for place, event in events]
     found += [] if priced else _without_currency(workloads)
     return [*found, *_twice("workload", names), *_twice("target", targets), *_twice("event", happenings), *_circles(workloads)]
+
+
+def unspoken(workload: WorkloadSection, sources: Mapping[str, SourceConfig]) -> str | None:
+    """Which preset the workload's source cannot answer, None where it can answer all or is not there."""
+    source = sources.get(workload.source)
+    if source is None:
+        return None
+    for preset in (PRESETS[section.name] for section in workload.presets):
+        if preset.source != source.type:
+            told = f"{preset.name} is written for sources of type {preset.source}, and {workload.source} is of type {source.type}"
+            return f"{told}; read from such a source, or write signals in the source's own language"
+    return None
 
 
 def _without_currency(workloads: Sequence[tuple[str, WorkloadSection]]) -> list[str]:

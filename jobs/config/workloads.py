@@ -18,6 +18,7 @@ from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
 from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
+from jobs.config.presets import PresetSection, Supply, idle_of, supplies, used
 from jobs.config.scalars import Duration, Name, Number, Positive, Zone, spell_duration
 
 SignalName = Literal["rpm", "concurrency", "tokens", "input_length", "output_length", "queue_depth", "refused"]
@@ -170,11 +171,14 @@ class WorkloadSection(BaseModel):
     samples win from then on. Default: none."""
     source: Name
     """Which of `sources` its load is read from. No default."""
-    signals: dict[SignalName, QuerySection]
-    """Load by signal: at least one of `rpm`, `concurrency` and `tokens`. `queue_depth` is optional and only corrects; so is
-    `refused` (requests turned away with 429, in PromQL with `or vector(0)`), which with the queue tells the hours whose load says too
-    little; `input_length` and `output_length` (mean tokens a request, unit `count`) are optional, forecast and shown, and size nothing.
-    No default."""
+    presets: Annotated[tuple[PresetSection, ...], _OneOrMore()] = ()
+    """Ready-made queries, one preset or a list: of two that supply the same the earlier one counts, so put the gateway first, which sees
+    what arrives, and the engine behind it. Default: none, `signals` says it all."""
+    signals: dict[SignalName, QuerySection] = Field(default_factory=dict)
+    """Load by signal, in place of what presets say: of `rpm`, `concurrency` and `tokens` at least one, here or by a preset. `queue_depth`
+    is optional and only corrects; so is `refused` (requests turned away with 429, in PromQL with `or vector(0)`), which with the queue
+    tells the hours whose load says too little; `input_length` and `output_length` (mean tokens a request, unit `count`) are optional,
+    forecast and shown, and size nothing. Default: none, presets say it all."""
     hold_when: dict[Name, ConditionSection] = Field(default_factory=dict)
     """Named conditions that block lowering while they hold, such as a rollout. Default: none."""
     zone: Zone = "UTC"
@@ -191,8 +195,8 @@ class WorkloadSection(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if not {signal.value for signal in LOAD_SIGNALS} & set(self.signals):
-            raise ValueError("signals needs at least one load signal: rpm, concurrency or tokens")
+        if not {signal.value for signal in LOAD_SIGNALS} & {*self.signals, *(supply.quantity.value for supply in self.supplies())}:
+            raise ValueError(self._without_load())
         if DAY_S % self.step or self.step % MINUTE_S:
             msg = f"step must be whole minutes and divide a day, such as 1m, 5m, 15m or 1h, got {spell_duration(self.step)}"
             raise ValueError(msg)
@@ -205,8 +209,24 @@ class WorkloadSection(BaseModel):
         return Workload(name=self.name, pools=pools, policy=self.policy.to_core(), calendar=self.calendar.to_core(self.zone))
 
     def queries(self) -> tuple[Query, ...]:
-        """The questions to the source, a signal each."""
-        return tuple(Query(signal=Signal(name), expression=q.query, unit=q.unit) for name, q in self.signals.items())
+        """The questions to the source, a signal each: those written out, then those of presets."""
+        written = tuple(Query(signal=Signal(name), expression=q.query, unit=q.unit) for name, q in self.signals.items())
+        return (*written, *(supply.query for supply in self.used()))
+
+    def supplies(self) -> tuple[Supply, ...]:
+        """Everything that presets say of the workload, also what only people look at."""
+        return supplies(self.presets, self.signals)
+
+    def used(self) -> tuple[Supply, ...]:
+        """What of that the core asks for."""
+        carried = [signal for signal in LOAD_SIGNALS if any(pool.capacity.to_core().of(signal) is not None for pool in self.pools)]
+        return used(self.supplies(), self.signals, carried)
+
+    def _without_load(self) -> str:
+        if not self.presets:
+            return "signals needs at least one load signal: rpm, concurrency or tokens; or name a preset that supplies one"
+        told = f"{idle_of(self.presets)}, which is no load: utilisation alone never lowers a floor"
+        return f"{told}; add a preset or a signal with rpm, concurrency or tokens"
 
     def conditions(self) -> tuple[tuple[str, Query], ...]:
         """The `hold_when` questions by name."""

@@ -90,7 +90,7 @@ def test_what_is_wrong_with_a_window_is_said_at_its_key(tmp_path: Path, window: 
                 "did you mean rpm?"
             ),
         ),
-        ("rpm: {query", "queue_depth: {query", ": signals needs at least one load signal: rpm, concurrency or tokens"),
+        ("rpm: {query", "queue_depth: {query", ": signals needs at least one load signal: rpm, concurrency or tokens; or name a preset that supplies one"),
         (
             "unit: per_second",
             "unit: persecond",
