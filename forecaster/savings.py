@@ -33,7 +33,7 @@ _DAY_MIN = DAY_S // MINUTE_S
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Ledger:
+class PoolDays:
     """All that is known of a pool over whole UTC days.
 
     load: the pool's share of one load signal. ready: replicas seen ready, NaN = not seen. floors: the floor in force in each minute, NaN
@@ -51,15 +51,15 @@ class Ledger:
     least: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "floors", frozen_floats(self.floors, ndim=1, name="ledger.floors"))
-        check_positive("ledger.carry", self.carry, self.load.signal.unit)
-        check_positive("ledger.target_ratio", self.target_ratio, "")
-        check_positive("ledger.alone_ratio", self.alone_ratio, "")
+        object.__setattr__(self, "floors", frozen_floats(self.floors, ndim=1, name="pool_days.floors"))
+        check_positive("pool_days.carry", self.carry, self.load.signal.unit)
+        check_positive("pool_days.target_ratio", self.target_ratio, "")
+        check_positive("pool_days.alone_ratio", self.alone_ratio, "")
         if epoch_s(self.load.start) % DAY_S or self.floors.size % _DAY_MIN or not self.floors.size:
-            msg = "a ledger speaks of whole UTC days"
+            msg = "pool_days speak of whole UTC days"
             raise ValueError(msg)
         if self.load.end - self.load.start != timedelta(minutes=self.floors.size):
-            msg = f"a ledger needs one floor a minute of its load, got {self.floors.size}"
+            msg = f"pool_days need one floor a minute of its load, got {self.floors.size}"
             raise ValueError(msg)
 
     @property
@@ -128,17 +128,17 @@ def total(parts: Iterable[Sum], kind: type[Sum]) -> Sum:
     return kind(**{each.name: _added([getattr(part, each.name) for part in of]) for each in fields(kind)})
 
 
-def spent(ledger: Ledger) -> tuple[Spent, ...]:
-    """Each day of a ledger, in order. Of a day whose load was measured in less than nine tenths of its buckets no replay is told."""
-    replayed = _replayed(ledger)
-    measured = np.array([ratio >= _ENOUGH_RATIO for ratio in _measured_ratios(ledger.load, ledger.days)])
+def spent(kept: PoolDays) -> tuple[Spent, ...]:
+    """Each day of a pool, in order. Of a day whose load was measured in less than nine tenths of its buckets no replay is told."""
+    replayed = _replayed(kept)
+    measured = np.array([ratio >= _ENOUGH_RATIO for ratio in _measured_ratios(kept.load, kept.days)])
     return tuple(
         Spent(
-            planned_hours=_hours(ledger.floors, i, ledger.days),
-            actual_hours=_hours(ledger.ready.mean, i, ledger.days),
+            planned_hours=_hours(kept.floors, i, kept.days),
+            actual_hours=_hours(kept.ready.mean, i, kept.days),
             **{name: float(values[i]) if measured[i] and values is not None else None for name, values in replayed.items()},
         )
-        for i in range(ledger.days)
+        for i in range(kept.days)
     )
 
 
@@ -183,29 +183,29 @@ def minutes_of(load: Series) -> MinuteLoad:
     return MinuteLoad(start=load.start, rpm=minutes.reshape(-1))
 
 
-def _replayed(ledger: Ledger) -> dict[str, Floats | None]:
+def _replayed(kept: PoolDays) -> dict[str, Floats | None]:
     """Hours, requests and late ones of each day by the names of Spent's fields; None where nothing can be told."""
     names = ("ours_hours", "reactive_hours", "static_hours", "requests", "late_ours", "late_reactive")
-    if np.isnan(ledger.load.mean).all():
+    if np.isnan(kept.load.mean).all():
         return dict.fromkeys(names)
-    minutes = minutes_of(ledger.load)
-    fleet = Fleet(replica_rpm=ledger.carry, lead_min=ledger.lead_min)
+    minutes = minutes_of(kept.load)
+    fleet = Fleet(replica_rpm=kept.carry, lead_min=kept.lead_min)
     trial = Trial(minutes=minutes, start=minutes.start, end=minutes.end, fleet=fleet, late_limit_ratio=0.0)
-    reactive = np.full(ledger.floors.size, float(ledger.least))
-    floors = np.fmax(ledger.floors, reactive)
+    reactive = np.full(kept.floors.size, float(kept.least))
+    floors = np.fmax(kept.floors, reactive)
     both = Policies(
-        targets=np.array([ledger.target_ratio, ledger.alone_ratio]),
+        targets=np.array([kept.target_ratio, kept.alone_ratio]),
         floors=np.stack([floors, reactive]),
         column=np.arange(floors.size),
-        start=_start(ledger),
+        start=_start(kept),
     )
     outcome = trial.outcome(both)
-    peak = max(float(replicas_for(minutes.rpm.max(keepdims=True), ledger.carry)[0]), float(ledger.least), 1.0)
-    counted = ledger.load.signal is Signal.RPM
+    peak = max(float(replicas_for(minutes.rpm.max(keepdims=True), kept.carry)[0]), float(kept.least), 1.0)
+    counted = kept.load.signal is Signal.RPM
     return {
         "ours_hours": outcome.paid_min[0] / (HOUR_S / MINUTE_S),
         "reactive_hours": outcome.paid_min[1] / (HOUR_S / MINUTE_S),
-        "static_hours": np.full(ledger.days, peak * _DAY_H),
+        "static_hours": np.full(kept.days, peak * _DAY_H),
         "requests": outcome.arrivals if counted else None,
         "late_ours": outcome.late[0] if counted else None,
         "late_reactive": outcome.late[1] if counted else None,
@@ -223,11 +223,11 @@ def _added(values: Sequence[float | None]) -> float | None:
     return sum(known) if known and len(known) == len(values) else None
 
 
-def _start(ledger: Ledger) -> Floats:
+def _start(kept: PoolDays) -> Floats:
     """Both begin with the replicas that the cooler autoscaler asks for: neither is late for where it came from."""
-    known = ledger.load.mean[~np.isnan(ledger.load.mean)]
-    need = float(replicas_for(known[:1] / min(ledger.target_ratio, ledger.alone_ratio), ledger.carry)[0])
-    return np.full(2, max(need, float(ledger.least), 1.0))
+    known = kept.load.mean[~np.isnan(kept.load.mean)]
+    need = float(replicas_for(known[:1] / min(kept.target_ratio, kept.alone_ratio), kept.carry)[0])
+    return np.full(2, max(need, float(kept.least), 1.0))
 
 
 def _hours(values: Floats, day: int, days: int) -> float | None:

@@ -19,7 +19,7 @@ from jobs.aims import Aim
 from jobs.fleet import Fleet, Member
 from jobs.ready import ready_replicas
 from jobs.route import route
-from jobs.savings import Asked, ledger, scaled, whole_days
+from jobs.savings import Asked, pool_days, scaled, whole_days
 from jobs.starts import with_lead_times
 from jobs.views.kept import Kept
 
@@ -94,7 +94,7 @@ def _days(evidence: Evidence, aim: Aim) -> tuple[Spent, ...]:
     asked = Asked(window=evidence.window, target_ratio=aim.ratio, alone_ratio=aim.ratio)
     try:
         of_pools = [
-            spent(ledger(ready_replicas(evidence.store), evidence.member, pool, evidence.records, asked))
+            spent(pool_days(ready_replicas(evidence.store), evidence.member, pool, evidence.records, asked))
             for pool in evidence.member.workload.pools
         ]
     except (NothingKept, HistoryAtOtherStep):

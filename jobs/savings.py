@@ -8,7 +8,7 @@ from datetime import date, datetime, timedelta
 from forecaster.decision import CycleRecord
 from forecaster.errors import HistoryAtOtherStep, NothingKept
 from forecaster.ports import Store
-from forecaster.savings import Ledger, Money, Spent, floors_by_minute, least_floor, money, spent, total
+from forecaster.savings import Money, PoolDays, Spent, floors_by_minute, least_floor, money, spent, total
 from forecaster.series import LOAD_SIGNALS, Series, Signal, Window
 from forecaster.units import DAY_S, MINUTE_S, floor_to
 from forecaster.workload import Mode, Pool
@@ -92,7 +92,7 @@ def account(store: Store, members: Sequence[Member], asked: Asked) -> Account:
     )
 
 
-def ledger(replicas: ReadyReplicas, member: Member, pool: Pool, records: Sequence[CycleRecord], asked: Asked) -> Ledger:
+def pool_days(replicas: ReadyReplicas, member: Member, pool: Pool, records: Sequence[CycleRecord], asked: Asked) -> PoolDays:
     """What is kept of a pool over whole UTC days.
 
     Raises StoreError, HistoryAtOtherStep, and NothingKept where the pool cannot be sized or no load was measured.
@@ -105,7 +105,7 @@ def ledger(replicas: ReadyReplicas, member: Member, pool: Pool, records: Sequenc
         raise NothingKept(f"no {signal} was kept of these days; `forecaster fetch` brings what the source has")
     capacity, seen = pool.capacity.of(signal) or math.nan, least_floor(records, pool.name)
     least = member.workload.policy.minimum if seen is None else seen
-    return Ledger(
+    return PoolDays(
         load=load,
         ready=replicas.of(member.workload.name, pool.name, window, member.step_s),
         floors=floors_by_minute(records, pool.name, pool.targets[0], window),
@@ -141,7 +141,7 @@ def _line(replicas: ReadyReplicas, member: Member, records: Sequence[CycleRecord
     of_pools: list[tuple[Spent, ...]] = []
     priced: list[list[Money | None]] = []
     for pool in member.workload.pools:
-        found = spent(ledger(replicas, member, pool, records, asked))
+        found = spent(pool_days(replicas, member, pool, records, asked))
         prices = member.prices.get(pool.name)
         of_pools.append(found)
         priced.append([None if prices is None else money(each, prices) for each in found])
