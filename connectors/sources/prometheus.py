@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, m
 
 from connectors.http.endpoint import Endpoint
 from connectors.sources.logins import AzureIdentity, BasicAuth, GoogleIdentity, SigV4, credentials_apart
+from connectors.sources.probing import hour_told
 from connectors.sources.promql import OWN_PARAMETERS, Labels, RangeApi, Samples, Span
 from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceRejected, SourceUnavailable
@@ -190,18 +191,12 @@ class PrometheusSource:
 
         Raises SourceUnavailable, or SourceRejected when it cannot be answered or has matched nothing for 7 days.
         """
-        scale = factor(query, MINUTE_S)
+        factor(query, MINUTE_S)
         end = floor_to(now, MINUTE_S)
         numbers = self._minutes(query.expression, end - timedelta(seconds=HOUR_S), end)
         if numbers is None:
             return self._silence(query, end)
-        measured = np.flatnonzero(np.isfinite(numbers) & (numbers >= 0))
-        if not measured.size:
-            return f"{query.expression!r} gives one series without a usable number in the last 60 minutes; NaN counts as not measured"
-        last = int(measured[-1])
-        ago = numbers.size - last - 1
-        value = f"{numbers[last] * scale:.6g} {query.signal.unit} at {iso(end - timedelta(minutes=ago))}"
-        return f"{query.expression!r} gives one series, measured in {measured.size} of the last 60 minutes, the last {value}"
+        return hour_told(query, numbers, end)
 
     def close(self) -> None:
         """Let go of connections and drop waiting queries. Who still asks, or asks later, is told SourceUnavailable."""

@@ -5,12 +5,13 @@ from typing import Annotated, Protocol, TypeAlias, assert_never
 
 from pydantic import Field
 
+from connectors.sources.cloudwatch import CloudWatchConfig, CloudWatchSource
 from connectors.sources.csv import CsvConfig, CsvSource
 from connectors.sources.prometheus import PrometheusConfig, PrometheusSource
 from forecaster.ports import MetricSource, Query
 
 SourceConfig: TypeAlias = Annotated[
-    CsvConfig | PrometheusConfig,
+    CsvConfig | PrometheusConfig | CloudWatchConfig,
     Field(discriminator="type", description="A system that load is read from; `type` says of which kind."),
 ]
 
@@ -32,5 +33,7 @@ def open_source(config: SourceConfig) -> OpenedSource:
             return CsvSource(config)
         case PrometheusConfig():
             return PrometheusSource(config)
+        case CloudWatchConfig():
+            return CloudWatchSource(config)
         case _:
             assert_never(config)

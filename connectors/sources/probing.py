@@ -1,0 +1,21 @@
+"""What `check` says of a query that was asked for its last hour."""
+
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from connectors.sources.readings import factor
+from forecaster.ports import Query
+from forecaster.series import Floats
+from forecaster.units import MINUTE_S, iso
+
+
+def hour_told(query: Query, numbers: Floats, end: datetime) -> str:
+    """One sentence on the raw numbers of the minutes before `end`: how many were measured, and the last in the signal's unit."""
+    measured = np.flatnonzero(np.isfinite(numbers) & (numbers >= 0))
+    if not measured.size:
+        return f"{query.expression!r} gives one series without a usable number in the last 60 minutes; NaN counts as not measured"
+    last = int(measured[-1])
+    ago = numbers.size - last - 1
+    value = f"{numbers[last] * factor(query, MINUTE_S):.6g} {query.signal.unit} at {iso(end - timedelta(minutes=ago))}"
+    return f"{query.expression!r} gives one series, measured in {measured.size} of the last 60 minutes, the last {value}"
