@@ -11,6 +11,7 @@ from connectors.google import GoogleLogin
 from connectors.http.endpoint import Endpoint
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
+from connectors.targets.aks_agentpool import AksAgentpoolConfig, AksAgentpoolTarget
 from connectors.targets.asg import AsgConfig, AsgTarget
 from connectors.targets.ecs import EcsConfig, EcsService
 from connectors.targets.eks_nodegroup import EksNodegroupConfig, EksNodegroupTarget
@@ -34,7 +35,8 @@ TargetConfig: TypeAlias = Annotated[
     | AsgConfig
     | SagemakerConfig
     | EcsConfig
-    | GkeNodepoolConfig,
+    | GkeNodepoolConfig
+    | AksAgentpoolConfig,
     Field(discriminator="type", description="An object whose floor is moved; `type` says of which kind."),
 ]  # fmt: skip
 
@@ -91,13 +93,14 @@ OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
     AsgConfig: lambda config, clients: AsgTarget(config, clients.account(config.connection)),
     SagemakerConfig: lambda config, clients: _scalable(SagemakerFleet, config, clients),
     EcsConfig: lambda config, clients: _scalable(EcsService, config, clients),
+    AksAgentpoolConfig: lambda config, clients: AksAgentpoolTarget(config, clients.azure(config.endpoint_url)),
     GkeNodepoolConfig: lambda config, clients: GkeNodepoolTarget(
         config, clients.google(config.endpoint_url), clients.google(config.compute_url)
     ),
 }
 
 
-NODES: tuple[type[BaseModel], ...] = (PlaceholderPodsConfig, EksNodegroupConfig, AsgConfig, GkeNodepoolConfig)
+NODES: tuple[type[BaseModel], ...] = (PlaceholderPodsConfig, EksNodegroupConfig, AsgConfig, GkeNodepoolConfig, AksAgentpoolConfig)
 """The kinds that count nodes, which have to be there before the replicas on them."""
 
 

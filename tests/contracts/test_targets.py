@@ -11,8 +11,10 @@ from forecaster.decision import Paused
 from forecaster.errors import TargetConflict, TargetMissing, TargetRefused
 from forecaster.reasons import Code
 from forecaster.units import iso
+from tests.aks_api import AksApi, aks_to_ask
 from tests.aws import Aws, aws_to_ask
-from tests.connectors.targets.cloud_subjects import GkeSubject
+from tests.connectors.targets.aws_subjects import AsgSubject, ScalableSubject
+from tests.connectors.targets.cloud_subjects import AksSubject, GkeSubject
 from tests.connectors.targets.scale_subjects import PlaceholderSubject, ScaleSubject
 from tests.connectors.targets.subjects import (
     CEILING,
@@ -32,12 +34,21 @@ from tests.connectors.targets.subjects import (
 from tests.gke_api import GkeApi, gke_to_ask
 from tests.kube_api import KubeApi
 
+
+def _scalable(request: pytest.FixtureRequest, kind: str) -> Subject:
+    return ScalableSubject(aws=request.getfixturevalue("aws"), account=request.getfixturevalue("account"), kind=kind)
+
+
 SUBJECTS: Mapping[str, Callable[[pytest.FixtureRequest], Subject]] = {
     "kubernetes-hpa": lambda request: HpaSubject(api=request.getfixturevalue("api")),
     "kubernetes-scale": lambda request: ScaleSubject(api=request.getfixturevalue("api")),
     "placeholder-pods": lambda request: PlaceholderSubject(api=request.getfixturevalue("api")),
     "eks-nodegroup": lambda request: EksSubject(aws=request.getfixturevalue("aws"), account=request.getfixturevalue("account")),
+    "asg": lambda request: AsgSubject(aws=request.getfixturevalue("aws"), account=request.getfixturevalue("account")),
+    "sagemaker": lambda request: _scalable(request, "sagemaker"),
+    "ecs": lambda request: _scalable(request, "ecs"),
     "gke-nodepool": lambda request: GkeSubject(gke=request.getfixturevalue("gke")),
+    "aks-agentpool": lambda request: AksSubject(aks=request.getfixturevalue("aks")),
 }
 """A row a kind: the object behind it, found at 2 of at most 20 replicas."""
 UNBOUNDED = frozenset({"kubernetes-scale", "placeholder-pods"})
@@ -68,6 +79,12 @@ def account(aws: Aws) -> AwsAccount:
 @pytest.fixture(scope="module")
 def gke() -> Iterator[GkeApi]:
     with gke_to_ask() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def aks() -> Iterator[AksApi]:
+    with aks_to_ask() as server:
         yield server
 
 

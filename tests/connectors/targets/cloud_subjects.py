@@ -3,9 +3,12 @@
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from connectors.targets.aks_agentpool import AksAgentpoolConfig
 from connectors.targets.gke_nodepool import GkeNodepoolConfig
 from connectors.targets.labels import texts_of
 from connectors.targets.registry import Target, open_target
+from tests import aks_api
+from tests.aks_api import AksApi
 from tests.connectors.targets.subjects import CEILING, FOUND
 from tests.gke_api import CLUSTER, LOCATION, PROJECT, GkeApi
 
@@ -64,3 +67,51 @@ class GkeSubject:
 
     def remove(self) -> None:
         del self.gke.pools[self.name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AksSubject:
+    """An agent pool of 3 nodes."""
+
+    aks: AksApi
+    name: str = field(default_factory=lambda: f"gpu{uuid4().hex[:8]}")
+    replicas_per_node: int = 1
+
+    def __post_init__(self) -> None:
+        self.aks.add_pool(self.name, minimum=FOUND, maximum=CEILING, count=3)
+
+    def open(self) -> Target:
+        return open_target(self.config())
+
+    def config(self) -> AksAgentpoolConfig:
+        """As it is configured."""
+        return AksAgentpoolConfig(
+            type="aks-agentpool",
+            subscription=aks_api.SUBSCRIPTION,
+            resource_group=aks_api.GROUP,
+            cluster=aks_api.CLUSTER,
+            agentpool=self.name,
+            replicas_per_node=self.replicas_per_node,
+            endpoint_url=self.aks.url,
+        )
+
+    def floor(self) -> int:
+        return int(self.aks.pools[self.name]["minCount"]) * self.replicas_per_node
+
+    def marks(self) -> dict[str, str]:
+        return texts_of(self.aks.pools[self.name]["tags"])
+
+    def writes(self) -> int:
+        return len(self.aks.puts)
+
+    def meddle(self, floor: int) -> None:
+        self.aks.edit(self.name, minCount=floor, count=max(floor, self.aks.pools[self.name]["count"]))
+
+    def limit(self, ceiling: int) -> None:
+        self.aks.edit(self.name, maxCount=ceiling, count=min(ceiling, self.aks.pools[self.name]["count"]))
+
+    def mark(self, key: str, text: str) -> None:
+        self.aks.edit(self.name, tags={key.replace("/", "-"): label(text)})
+
+    def remove(self) -> None:
+        del self.aks.pools[self.name]
