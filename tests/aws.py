@@ -1,4 +1,4 @@
-"""moto's own HTTP server of AWS on loopback, spoken to by boto3, with the three things that moto leaves out of EKS.
+"""moto's own HTTP server of AWS on loopback, spoken to by boto3, with what moto leaves out.
 
     with aws_to_ask() as aws:                            # or Aws() with AWS_ENV in the environment of whoever asks it
         aws.add_nodegroup("prod", "gpu", minimum=1, desired=2, maximum=10)
@@ -7,7 +7,7 @@
         assert aws.writes == ["TagResource", "UpdateNodegroupConfig"]
 
 In front of moto: tags of node groups (moto knows those of clusters only), the refusal of a minimum above the desired size and of a desired
-size above the maximum, and faults on request. Its state is one a process: `__enter__` resets it.
+size above the maximum, the gaps that tests/aws_gaps.py fills, and faults on request. Its state is one a process: `__enter__` resets it.
 """
 
 import io
@@ -28,8 +28,8 @@ from moto.eks.models import eks_backends
 from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoRequestHandler, create_backend_app
 from werkzeug.serving import make_server
 
-REGION = "eu-west-1"
-ACCOUNT = "123456789012"
+from tests.aws_gaps import ACCOUNT, REGION, Gaps, Refusal
+
 AWS_ENV = {
     "AWS_ACCESS_KEY_ID": "test",
     "AWS_SECRET_ACCESS_KEY": "test",
@@ -39,7 +39,17 @@ AWS_ENV = {
 }
 """The environment of a process that asks the server: credentials that open nothing else."""
 
-WRITES = ("TagResource", "UntagResource", "UpdateNodegroupConfig")
+__all__ = ("ACCOUNT", "AWS_ENV", "REGION", "WRITES", "Aws", "aws_to_ask")
+
+WRITES = frozenset(
+    {
+        "TagResource", "UntagResource", "UpdateNodegroupConfig", "UpdateAutoScalingGroup", "CreateOrUpdateTags", "DeleteTags",
+        "BatchPutScheduledUpdateGroupAction", "BatchDeleteScheduledAction", "RegisterScalableTarget", "PutScheduledAction",
+        "DeleteScheduledAction",
+    }
+)  # fmt: skip
+_SIGNED_AS = {"monitoring": "cloudwatch"}
+"""Services whose signatures name them otherwise than their IAM actions do."""
 
 Json: TypeAlias = dict[str, Any]
 Started: TypeAlias = Callable[[str, list[tuple[str, str]]], object]
@@ -53,13 +63,19 @@ class Fault:
     code: str
     status: int
     taken: bool
+    message: str
 
 
 class Aws:
-    """The server, listening between `__enter__` and `__exit__`. `operations` are those that were asked for, `writes` those carried out."""
+    """The server, listening between `__enter__` and `__exit__`.
+
+    `operations` are those that were asked for, `actions` the same as IAM names them (`eks:DescribeNodegroup`), `writes` those carried out.
+    """
 
     def __init__(self) -> None:
         self.operations: list[str] = []
+        self.actions: list[str] = []
+        self.gaps = Gaps()
         self.writes: list[str] = []
         self._faults: list[Fault] = []
         self._afterwards: list[tuple[str, Callable[[], object]]] = []
@@ -94,7 +110,19 @@ class Aws:
         size = {"minSize": minimum, "desiredSize": desired, "maxSize": maximum}
         group = eks.create_nodegroup(cluster, role, name, ["subnet-1"], scaling_config=size)
         if in_service is not None:
-            self._add_instances(f"eks-{group.uuid}", in_service, desired, maximum)
+            self.add_group(f"eks-{group.uuid}", minimum=0, desired=desired, maximum=maximum, in_service=in_service)
+
+    def add_group(self, name: str, *, minimum: int, desired: int, maximum: int, in_service: int) -> None:
+        """An Auto Scaling group in which that many instances run."""
+        template = {"LaunchConfigurationName": name, "ImageId": "ami-12c6146b", "InstanceType": "t2.micro"}
+        sizes = {"MinSize": minimum, "MaxSize": maximum, "DesiredCapacity": in_service, "AvailabilityZones.member.1": f"{REGION}a"}
+        self._ask_autoscaling({"Action": "CreateLaunchConfiguration", **template})
+        self._ask_autoscaling({"Action": "CreateAutoScalingGroup", "AutoScalingGroupName": name, "LaunchConfigurationName": name, **sizes})
+        autoscaling_backends[ACCOUNT][REGION].autoscaling_groups[name].desired_capacity = desired
+
+    def remove_group(self, name: str) -> None:
+        """Delete an Auto Scaling group."""
+        del autoscaling_backends[ACCOUNT][REGION].autoscaling_groups[name]
 
     def size(self, cluster: str, name: str) -> dict[str, int]:
         """The scalingConfig as it stands."""
@@ -115,9 +143,11 @@ class Aws:
         """Delete the node group."""
         del eks_backends[ACCOUNT][REGION].clusters[cluster].nodegroups[name]
 
-    def fail_next(self, operation: str, code: str, *, status: int = 400, times: int = 1, taken: bool = False) -> None:
+    def fail_next(
+        self, operation: str, code: str, *, status: int = 400, times: int = 1, taken: bool = False, message: str = "injected"
+    ) -> None:
         """Answer the next `times` requests for `operation` (`DescribeNodegroup`) by an error code."""
-        self._faults.extend([Fault(operation=operation, code=code, status=status, taken=taken)] * times)
+        self._faults.extend([Fault(operation=operation, code=code, status=status, taken=taken, message=message)] * times)
 
     def after_next(self, operation: str, act: Callable[[], object]) -> None:
         """Run `act` once the next such operation was carried out, before its answer leaves."""
@@ -125,14 +155,6 @@ class Aws:
 
     def _group(self, cluster: str, name: str) -> Any:
         return eks_backends[ACCOUNT][REGION].clusters[cluster].nodegroups[name]
-
-    def _add_instances(self, name: str, in_service: int, desired: int, maximum: int) -> None:
-        autoscaling = autoscaling_backends[ACCOUNT][REGION]
-        template = {"LaunchConfigurationName": name, "ImageId": "ami-12c6146b", "InstanceType": "t2.micro"}
-        sizes = {"MinSize": 0, "MaxSize": maximum, "DesiredCapacity": in_service, "AvailabilityZones.member.1": f"{REGION}a"}
-        self._ask_autoscaling({"Action": "CreateLaunchConfiguration", **template})
-        self._ask_autoscaling({"Action": "CreateAutoScalingGroup", "AutoScalingGroupName": name, "LaunchConfigurationName": name, **sizes})
-        autoscaling.autoscaling_groups[name].desired_capacity = desired
 
     def _ask_autoscaling(self, fields: dict[str, object]) -> None:
         scope = f"AWS4-HMAC-SHA256 Credential=test/20240501/{REGION}/autoscaling/aws4_request"
@@ -145,22 +167,31 @@ class Aws:
     def _serve(self, environ: Json, start: Started) -> Iterable[bytes]:
         body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
         environ["wsgi.input"] = io.BytesIO(body)
-        operation = _operation(environ["REQUEST_METHOD"], environ["PATH_INFO"], body)
+        operation = _operation(environ, body)
         self.operations.append(operation)
+        self.actions.append(f"{_service(environ)}:{operation}")
         fault = next((fault for fault in self._faults if fault.operation == operation), None)
         if fault is not None:
             self._faults.remove(fault)
             if fault.taken:
                 self._carried_out(operation, environ, body, _unheard)
-            return _error(start, operation, fault.code, fault.status)
+            return _error(start, body, fault.code, fault.status, fault.message)
         return self._carried_out(operation, environ, body, start)
 
     def _carried_out(self, operation: str, environ: Json, body: bytes, start: Started) -> Iterable[bytes]:
         if operation == "UpdateNodegroupConfig" and (refusal := self._refusal(environ["PATH_INFO"], json.loads(body))):
-            return _error(start, operation, "InvalidParameterException", HTTPStatus.BAD_REQUEST, refusal)
-        if operation in {"TagResource", "UntagResource"}:
+            return _error(start, body, "InvalidParameterException", HTTPStatus.BAD_REQUEST, refusal)
+        filled = self.gaps.answer(f"{_service(environ)}:{operation}", _parameters(body))
+        answer: Iterable[bytes]
+        if isinstance(filled, Refusal):
+            return _error(start, body, filled.code, HTTPStatus.BAD_REQUEST, filled.message)
+        if isinstance(filled, str):
+            answer = _xml(start, HTTPStatus.OK, filled)
+        elif filled is not None:
+            answer = _json(start, HTTPStatus.OK, filled)
+        elif environ["PATH_INFO"].startswith("/tags/"):
             self._tag(environ, body)
-            answer: Iterable[bytes] = _json(start, HTTPStatus.OK, {})
+            answer = _json(start, HTTPStatus.OK, {})
         else:
             answer = list(self._moto(environ, start))
         if operation in WRITES:
@@ -196,8 +227,15 @@ def aws_to_ask() -> Iterator[Aws]:
         yield aws
 
 
-def _operation(method: str, path: str, body: bytes) -> str:
-    match (method, path.strip("/").split("/")):
+def _operation(environ: Json, body: bytes) -> str:
+    """By header in the JSON protocols, by field in the query protocol, by path in EKS and in the RPC protocol of CloudWatch."""
+    named = str(environ.get("HTTP_X_AMZ_TARGET", "")).rpartition(".")[2] or parse_qs(body.decode(errors="replace")).get("Action", [""])[0]
+    return named or _routed(environ)
+
+
+def _routed(environ: Json) -> str:
+    path = str(environ["PATH_INFO"])
+    match (environ["REQUEST_METHOD"], path.strip("/").split("/")):
         case "GET", ["clusters", _, "node-groups", _]:
             return "DescribeNodegroup"
         case "POST", ["clusters", _, "node-groups", _, "update-config"]:
@@ -207,18 +245,43 @@ def _operation(method: str, path: str, body: bytes) -> str:
         case "DELETE", ["tags", *_]:
             return "UntagResource"
         case _:
-            return parse_qs(body.decode(errors="replace")).get("Action", [path])[0]
+            return path.rpartition("/operation/")[2]
+
+
+def _service(environ: Json) -> str:
+    """The service as IAM names it, by the scope of the signature."""
+    scope = environ.get("HTTP_AUTHORIZATION", "").partition("Credential=")[2].split(",")[0].split("/")
+    signed = scope[3] if len(scope) > 4 else ""
+    return _SIGNED_AS.get(signed, signed)
+
+
+def _parameters(body: bytes) -> Json:
+    if _is_query(body):
+        return {name: texts[0] for name, texts in parse_qs(body.decode()).items()}
+    try:
+        read = json.loads(body or b"{}")
+    except ValueError:  # a binary protocol, which moto reads itself
+        return {}
+    return read if isinstance(read, dict) else {}
+
+
+def _is_query(body: bytes) -> bool:
+    return body.startswith(b"Action=") or b"&Action=" in body
 
 
 def _unheard(status: str, headers: list[tuple[str, str]]) -> None:
     """Where the beginning of an answer goes that is lost."""
 
 
-def _error(start: Started, operation: str, code: str, status: int, message: str = "injected") -> Iterable[bytes]:
-    if operation == "DescribeAutoScalingGroups":  # the query protocol answers in XML
-        start(f"{int(status)} {HTTPStatus(status).phrase}", [("Content-Type", "text/xml")])
-        return [f"<ErrorResponse><Error><Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>".encode()]
+def _error(start: Started, body: bytes, code: str, status: int, message: str = "injected") -> Iterable[bytes]:
+    if _is_query(body):
+        return _xml(start, status, f"<ErrorResponse><Error><Code>{code}</Code><Message>{message}</Message></Error></ErrorResponse>")
     return _json(start, status, {"__type": code, "message": message, "Message": message}, ("x-amzn-ErrorType", code))
+
+
+def _xml(start: Started, status: int, text: str) -> Iterable[bytes]:
+    start(f"{int(status)} {HTTPStatus(status).phrase}", [("Content-Type", "text/xml")])
+    return [text.encode()]
 
 
 def _json(start: Started, status: int, value: Json, *headers: tuple[str, str]) -> Iterable[bytes]:
