@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS = 1
 SERVICES := prometheus postgresql libgomp1
 
-.PHONY: help demo test test-cluster services control-plane lint format docs bench lock clean
+.PHONY: help demo test test-cluster services control-plane lint format docs hooks bench lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -46,6 +46,9 @@ format: $(VENV)/.developed ## put the code into its format
 
 docs: $(VENV)/.developed ## write the generated references again
 	$(BIN)/python -m jobs.references
+
+hooks: $(VENV)/.developed ## write the messages of KEDA's external scaler again from their .proto
+	$(BIN)/python -m grpc_tools.protoc -Ijobs/hooks/wire --python_out=jobs/hooks/wire --pyi_out=jobs/hooks/wire externalscaler.proto
 
 bench: $(VENV)/.developed services ## speed, size and accuracy, as ratios in one run
 	$(BIN)/python -m benchmarks

@@ -69,6 +69,18 @@ class PlanUnknown(ForecasterError):
     """There is no plan of that name, or none that awaits a person."""
 
 
+class WorkloadUnknown(ForecasterError):
+    """Whoever asks for a floor names a workload that is not there."""
+
+
+class PoolUnknown(ForecasterError):
+    """Whoever asks for a floor names a pool that is not there, or none of several."""
+
+
+class FloorUnknown(ForecasterError):
+    """A floor was asked for of which nothing is known yet."""
+
+
 class NothingKept(ForecasterError):
     """The store holds nothing yet that could be shown."""
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, calendar, demo, export, line, marks, promote, rulings, savings, setup, tune, views
+from jobs.cli import backtest, calendar, demo, export, ledger, line, marks, promote, rulings, savings, serve, setup, tune, views
 from jobs.cli.groups import ShowsByDefault
 from jobs.cli.options import FAILED, USAGE
 
@@ -45,6 +45,7 @@ app.command("plan")(line.plan)
 app.command("apply")(line.apply)
 app.command("run")(line.run)
 app.command("daemon")(line.daemon)
+app.command("serve")(serve.serve)
 app.command("review")(views.review)
 app.command("approve")(rulings.approve)
 app.command("reject")(rulings.reject)
@@ -80,6 +81,7 @@ exports.command("asg-scheduled")(export.asg_scheduled)
 exports.command("hpa")(export.hpa)
 app.add_typer(exports, name="export")
 app.command("savings")(savings.savings)
+app.command("ledger")(ledger.ledger)
 app.command("migrate")(setup.migrate)
 app.command("prune")(setup.prune)
 

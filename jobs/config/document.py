@@ -16,6 +16,7 @@ from jobs.config.contradictions import contradictions, placed
 from jobs.config.events import EventSection
 from jobs.config.policy import SECTION
 from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Whole
+from jobs.config.serve import ServeSection
 from jobs.config.templates import TemplateSection
 from jobs.config.workloads import WorkloadSection
 
@@ -164,7 +165,7 @@ class DaemonSection(BaseModel):
 
     model_config = SECTION
     host: str = Field("127.0.0.1", min_length=1)
-    """Address that `/healthz` and `/metrics` listen on. Default loopback: opening it is a decision."""
+    """Address of `/healthz`, `/metrics` and `/v1/workloads`, also for `forecaster serve`. Default loopback: opening it is a decision."""
     port: Integer = Field(9464, ge=0, le=65_535)
     """Port of the same. Default 9464, the port that OpenTelemetry's exporters use; 0 takes a free one."""
 
@@ -214,6 +215,8 @@ class Config(BaseModel):
     """Which level and HPA target are recommended."""
     daemon: DaemonSection = DaemonSection()
     """The long-running service."""
+    serve: ServeSection = ServeSection()
+    """What autoscalers ask us for."""
     log: LogSection = LogSection()
     """What is logged, and how."""
 

@@ -35,8 +35,8 @@ def reload(path: Path, fleets: Fleets, metrics: Metrics, clock: Clock) -> bool:
         return False
     start_logging(config.log)
     metrics.record_config(clock.now())
-    if config.daemon != before.config.daemon:
-        log.warning("reload", sentence="daemon.host and daemon.port are taken at the start: restart to change them")
+    if (config.daemon, config.serve) != (before.config.daemon, before.config.serve):
+        log.warning("reload", sentence="addresses in daemon and serve are taken at the start: restart to change them")
     tell_fleet("reload", fleets.current, metrics, known=before.workloads, met=before.problems, sentence=f"{path} is in force")
     return True
 

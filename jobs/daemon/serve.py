@@ -13,14 +13,16 @@ from jobs.clock import SystemClock
 from jobs.config.reading import read_config
 from jobs.daemon.fleets import Fleets
 from jobs.daemon.reload import tell_fleet
+from jobs.daemon.roster import FleetRoster
 from jobs.daemon.runs import Runs
 from jobs.daemon.schedule import Schedule
+from jobs.hooks.desk import Desk
+from jobs.hooks.opening import Doors
+from jobs.hooks.readings import pulled
 from jobs.telemetry import start_logging
 from jobs.telemetry.metrics import Metrics
 from jobs.telemetry.runs import Diary
 from jobs.web.health import health
-from jobs.web.pages import pages
-from jobs.web.server import PageServer
 
 END_S = 6.0
 """A run at work is waited for this long: with the pages' second or two we end within the 10 s that service managers grant."""
@@ -41,14 +43,14 @@ def serve(path: Path) -> None:
         closing.callback(fleets.close)
         metrics, diary = Metrics(), Diary(clock.now())
         metrics.record_config(clock.now())
-        app = pages(metrics.registry, lambda: health(diary, fleets.current.config.apply.every, clock.now()))
-        server = PageServer(app, config.daemon.host, config.daemon.port)
-        closing.callback(server.stop)
+        desk = Desk(FleetRoster(fleets), clock, lambda failed: metrics.record_failures((failed,)))
+        metrics.ask(lambda: pulled(desk))
+        doors = Doors(config, path.parent, desk, metrics.registry, lambda: health(diary, fleets.current.config.apply.every, clock.now()))
+        closing.callback(doors.close)
         runs = Runs(fleets, clock, metrics, diary)
         schedule = Schedule(runs, clock)
         _listen(asked, signal.SIGTERM, signal.SIGINT)
-        server.start()
-        log.info("serve", sentence=f"pages at {server.url}", url=server.url)
+        doors.open()
         there = fleets.current
         tell_fleet("start", there, metrics, known=there.workloads, met=(), sentence=f"{path} is in force")
         schedule.start(config.apply.every)

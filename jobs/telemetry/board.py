@@ -1,7 +1,7 @@
 """The numbers that stand right now, as the registry collects them."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from threading import Lock
 from typing import TypeAlias
 
@@ -26,6 +26,7 @@ class Board(Collector):
         self._lock = Lock()
         self._numbers: dict[tuple[Metric, Labels], float] = defaultdict(float)
         self._readings: dict[Half, tuple[Reading, ...]] = {}
+        self._asked: tuple[Callable[[], tuple[Reading, ...]], ...] = ()
 
     def count(self, metric: Metric, labels: Labels, by: float = 1) -> None:
         """Add to a counter; by 0 it is there from then on."""
@@ -42,6 +43,11 @@ class Board(Collector):
         with self._lock:
             self._readings[half] = readings
 
+    def ask(self, read: Callable[[], tuple[Reading, ...]]) -> None:
+        """Ask for further readings whenever the numbers are collected."""
+        with self._lock:
+            self._asked = (*self._asked, read)
+
     def keep_only(self, workloads: frozenset[str]) -> None:
         """Forget every number of any other workload."""
         with self._lock:
@@ -55,6 +61,8 @@ class Board(Collector):
         with self._lock:
             numbers = list(self._numbers.items())
             readings = [reading for kept in self._readings.values() for reading in kept]
+            asked = self._asked
+        readings += [reading for read in asked for reading in read()]
         for (metric, labels), value in numbers:
             families[metric].add_metric(labels, value)
         for reading in readings:

@@ -111,6 +111,18 @@ LIVE_NEED = Metric(
     labels=POOL,
     help="What live load and backlog of the last minutes ask for; absent while load is unknown.",
 )
+PULLED_FLOOR = Metric(
+    name="forecaster_pull_floor_replicas",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="The floor that is answered to those who pull, at this moment: in mode observe the fallback; absent while nothing is known.",
+)
+PULLED_AGE = Metric(
+    name="forecaster_pull_age_seconds",
+    kind=Kind.GAUGE,
+    labels=POOL,
+    help="How old the last decision is that those who pull are answered from; absent before the first one.",
+)
 PLAN_ISSUED = Metric(
     name="forecaster_plan_issued_timestamp_seconds",
     kind=Kind.GAUGE,
@@ -205,6 +217,8 @@ METRICS = (
     PLANNED,
     PLANNED_AHEAD,
     LIVE_NEED,
+    PULLED_FLOOR,
+    PULLED_AGE,
     PLAN_ISSUED,
     PLAN_VALID_UNTIL,
     AWAITING,

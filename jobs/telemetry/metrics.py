@@ -1,7 +1,7 @@
 """What runs add up to, in a registry of their own for Prometheus to scrape."""
 
 import platform
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from importlib.metadata import version
 
@@ -34,6 +34,10 @@ KNOWN_FAILURES = (
     ("starts", "TargetForbidden"),
     ("starts", "TargetRefused"),
     ("starts", "TargetUnavailable"),
+    ("serve", "WorkloadUnknown"),
+    ("serve", "PoolUnknown"),
+    ("serve", "FloorUnknown"),
+    ("serve", "StoreError"),
     ("reload", "ConfigRejected"),
     ("reload", "StoreError"),
 )
@@ -108,6 +112,10 @@ class Metrics:
         """Count failures by verb and type of error."""
         for failure in failures:
             self._board.count(catalogue.FAILURES, (failure.verb, failure.error))
+
+    def ask(self, read: Callable[[], tuple[readings.Reading, ...]]) -> None:
+        """Show further readings, asked for at every scrape."""
+        self._board.ask(read)
 
     def record_config(self, read_at: datetime) -> None:
         """Note that the configuration on disk is the one in force."""

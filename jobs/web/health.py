@@ -38,16 +38,21 @@ class Health:
         return None if at is None else int((self.now - at).total_seconds())
 
 
+def allowed_s(apply_every_s: float) -> float:
+    """How old the last successful apply may be, in seconds, while somebody still decides."""
+    return MISSED_APPLIES * apply_every_s + GRACE_S
+
+
 def health(diary: Diary, apply_every_s: float, now: datetime) -> Health:
     """Well while the last apply succeeded within 3 intervals and a grace; before the first one the start counts."""
     applied_at, forecast_at = diary.succeeded_at(Half.APPLY), diary.succeeded_at(Half.FORECAST)
-    allowed_s = MISSED_APPLIES * apply_every_s + GRACE_S
-    ok = now - (applied_at or diary.started_at) <= timedelta(seconds=allowed_s)
+    longest_s = allowed_s(apply_every_s)
+    ok = now - (applied_at or diary.started_at) <= timedelta(seconds=longest_s)
     if ok:
         reason = "the last apply succeeded" if applied_at is not None else "started, no apply has ended yet"
     else:
         last = diary.last(Half.APPLY)
         why = last.sentence if last is not None else "none has ended"
         since = f"since {iso(applied_at)}" if applied_at is not None else f"since the start at {iso(diary.started_at)}"
-        reason = f"no apply has succeeded {since}, {allowed_s:g} s are allowed; the last one: {why}"
+        reason = f"no apply has succeeded {since}, {longest_s:g} s are allowed; the last one: {why}"
     return Health(ok=ok, reason=reason, now=now, applied_at=applied_at, forecast_at=forecast_at)
