@@ -70,6 +70,16 @@ def presence(use: Use) -> str:
     return _LEAF.sub(lambda found: _leaf(use, found, ()), use.preset.presence)
 
 
+def selectors(use: Use, quantity: Quantity) -> tuple[str, ...]:
+    """What to look for in a server's index: series of every name that is tried, with the labels that are matched."""
+    found: dict[str, None] = {}
+    for leaf in _LEAF.finditer(use.preset.metrics[quantity]):
+        names = "|".join(name for name, _ in _names(use.preset, leaf["name"]))
+        for matchers, _ in _matchers(use, leaf["name"]):
+            found["{" + _both(f'__name__=~"{names}"', leaf["where"], *matchers) + "}"] = None
+    return tuple(found)
+
+
 def metric_names(preset: Preset, quantity: Quantity | None = None) -> tuple[str, ...]:
     """Every name that is tried, today's and older ones; None = of the series that tell that it is there."""
     template = preset.presence if quantity is None else preset.metrics[quantity]
