@@ -141,7 +141,7 @@ class AksAgentpoolTarget:
         body = json.dumps({**document, "properties": {**properties, **ours}}).encode()
         call = Call(method="PUT", path=self._path, query=_VERSION, body=body, headers=headers, repeatable=False)
         try:
-            self._arm.write(call)
+            self._arm.answer(call)
         except RestFailed as failed:
             raise self._error(failed) from failed
 
@@ -155,7 +155,7 @@ class AksAgentpoolTarget:
 
     def _read(self) -> Json:
         try:
-            return self._arm.read(self._path, query=_VERSION)
+            return self._arm.answer(Call(method="GET", path=self._path, query=_VERSION))
         except RestFailed as failed:
             raise self._error(failed) from failed
 

@@ -228,9 +228,12 @@ class GkeNodepoolTarget:
     def _fleet(self, pool: Pool) -> tuple[Group, ...] | None:
         """The instance groups behind the pool, one a zone; None where we may not or cannot see them: a floor does not need them."""
         try:
-            return tuple(Group.model_validate(self._compute.read(urlsplit(url).path.lstrip("/"))) for url in pool.instance_group_urls)
+            return tuple(self._group(urlsplit(url).path.lstrip("/")) for url in pool.instance_group_urls)
         except (RestFailed, ValidationError):
             return None
+
+    def _group(self, path: str) -> Group:
+        return Group.model_validate(self._compute.answer(Call(method="GET", path=path)))
 
     def _unit(self, pool: Pool) -> int:
         return self._config.replicas_per_node * pool.nodes_a_step
@@ -240,13 +243,13 @@ class GkeNodepoolTarget:
 
     def _asked(self, path: str) -> Json:
         try:
-            return self._gke.read(path)
+            return self._gke.answer(Call(method="GET", path=path))
         except RestFailed as failed:
             raise self._error(failed) from failed
 
     def _sent(self, method: Literal["PUT", "POST"], path: str, body: Json) -> Json:
         try:
-            return self._gke.write(Call(method=method, path=path, body=json.dumps(body).encode(), repeatable=False))
+            return self._gke.answer(Call(method=method, path=path, body=json.dumps(body).encode(), repeatable=False))
         except RestFailed as failed:
             raise self._error(failed) from failed
 

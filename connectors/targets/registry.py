@@ -24,6 +24,7 @@ from connectors.targets.recording import RecordingConfig, RecordingTarget, Rehea
 from connectors.targets.rest import RestApi
 from connectors.targets.sagemaker import SagemakerConfig, SagemakerFleet
 from connectors.targets.scalable_target import ScalableTarget, Scaled
+from connectors.targets.webhook import WebhookConfig, WebhookTarget
 from forecaster.ports import ScaleTarget
 
 TargetConfig: TypeAlias = Annotated[
@@ -36,7 +37,8 @@ TargetConfig: TypeAlias = Annotated[
     | SagemakerConfig
     | EcsConfig
     | GkeNodepoolConfig
-    | AksAgentpoolConfig,
+    | AksAgentpoolConfig
+    | WebhookConfig,
     Field(discriminator="type", description="An object whose floor is moved; `type` says of which kind."),
 ]  # fmt: skip
 
@@ -93,6 +95,7 @@ OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
     AsgConfig: lambda config, clients: AsgTarget(config, clients.account(config.connection)),
     SagemakerConfig: lambda config, clients: _scalable(SagemakerFleet, config, clients),
     EcsConfig: lambda config, clients: _scalable(EcsService, config, clients),
+    WebhookConfig: lambda config, _: WebhookTarget(config, RestApi(config.endpoint())),
     AksAgentpoolConfig: lambda config, clients: AksAgentpoolTarget(config, clients.azure(config.endpoint_url)),
     GkeNodepoolConfig: lambda config, clients: GkeNodepoolTarget(
         config, clients.google(config.endpoint_url), clients.google(config.compute_url)

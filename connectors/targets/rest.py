@@ -2,7 +2,6 @@
 
 import json
 import weakref
-from collections.abc import Mapping
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -37,15 +36,8 @@ class RestApi:
         self._lock = Lock()
         self._opened: Api | None = None
 
-    def read(self, path: str, *, query: Mapping[str, str] | None = None, headers: Mapping[str, str] | None = None) -> Json:
-        """The answer to a GET, tried again after transient failures. Raises RestFailed."""
-        return self._json(Call(method="GET", path=path, query=query or {}, headers=headers or {}))
-
-    def write(self, call: Call) -> Json:
-        """The answer to a write. Raises RestFailed."""
-        return self._json(call)
-
-    def _json(self, call: Call) -> Json:
+    def answer(self, call: Call) -> Json:
+        """The document that answers a call, tried again after transient failures where the call may be repeated. Raises RestFailed."""
         api = self._api()
         try:
             answer = api.answer(call)

@@ -14,7 +14,7 @@ from forecaster.units import iso
 from tests.aks_api import AksApi, aks_to_ask
 from tests.aws import Aws, aws_to_ask
 from tests.connectors.targets.aws_subjects import AsgSubject, ScalableSubject
-from tests.connectors.targets.cloud_subjects import AksSubject, GkeSubject
+from tests.connectors.targets.cloud_subjects import AksSubject, GkeSubject, WebhookSubject
 from tests.connectors.targets.scale_subjects import PlaceholderSubject, ScaleSubject
 from tests.connectors.targets.subjects import (
     CEILING,
@@ -33,6 +33,7 @@ from tests.connectors.targets.subjects import (
 )
 from tests.gke_api import GkeApi, gke_to_ask
 from tests.kube_api import KubeApi
+from tests.webhook_receiver import WebhookReceiver
 
 
 def _scalable(request: pytest.FixtureRequest, kind: str) -> Subject:
@@ -49,6 +50,7 @@ SUBJECTS: Mapping[str, Callable[[pytest.FixtureRequest], Subject]] = {
     "ecs": lambda request: _scalable(request, "ecs"),
     "gke-nodepool": lambda request: GkeSubject(gke=request.getfixturevalue("gke")),
     "aks-agentpool": lambda request: AksSubject(aks=request.getfixturevalue("aks")),
+    "webhook": lambda request: WebhookSubject(hook=request.getfixturevalue("hook")),
 }
 """A row a kind: the object behind it, found at 2 of at most 20 replicas."""
 UNBOUNDED = frozenset({"kubernetes-scale", "placeholder-pods"})
@@ -85,6 +87,12 @@ def gke() -> Iterator[GkeApi]:
 @pytest.fixture(scope="module")
 def aks() -> Iterator[AksApi]:
     with aks_to_ask() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def hook() -> Iterator[WebhookReceiver]:
+    with WebhookReceiver(NOW) as server:
         yield server
 
 

@@ -3,14 +3,18 @@
 from dataclasses import dataclass, field
 from uuid import uuid4
 
+from pydantic import SecretStr
+
 from connectors.targets.aks_agentpool import AksAgentpoolConfig
 from connectors.targets.gke_nodepool import GkeNodepoolConfig
 from connectors.targets.labels import texts_of
 from connectors.targets.registry import Target, open_target
+from connectors.targets.webhook import WebhookConfig
 from tests import aks_api
 from tests.aks_api import AksApi
 from tests.connectors.targets.subjects import CEILING, FOUND
 from tests.gke_api import CLUSTER, LOCATION, PROJECT, GkeApi
+from tests.webhook_receiver import SECRET, WebhookReceiver
 
 
 def label(text: str) -> str:
@@ -115,3 +119,38 @@ class AksSubject:
 
     def remove(self) -> None:
         del self.aks.pools[self.name]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSubject:
+    """An object of the receiver that examples/webhook shows, with 3 replicas ready."""
+
+    hook: WebhookReceiver
+    name: str = field(default_factory=lambda: f"llm-{uuid4().hex[:8]}")
+
+    def __post_init__(self) -> None:
+        self.hook.objects[self.name] = {"floor": FOUND, "ceiling": CEILING, "ready": 3, "pending": 0, "marks": {}, "version": "1"}
+
+    def open(self) -> Target:
+        return open_target(WebhookConfig(type="webhook", name=self.name, url=self.hook.url, secret=SecretStr(SECRET)))
+
+    def floor(self) -> int:
+        return int(self.hook.objects[self.name]["floor"])
+
+    def marks(self) -> dict[str, str]:
+        return dict(self.hook.objects[self.name]["marks"])
+
+    def writes(self) -> int:
+        return len(self.hook.carried_out)
+
+    def meddle(self, floor: int) -> None:
+        self.hook.edit(self.name, floor=floor)
+
+    def limit(self, ceiling: int) -> None:
+        self.hook.edit(self.name, ceiling=ceiling)
+
+    def mark(self, key: str, text: str) -> None:
+        self.hook.edit(self.name, marks={key: text})
+
+    def remove(self) -> None:
+        del self.hook.objects[self.name]
