@@ -1,4 +1,4 @@
-"""docs/targets.md against the code: what it shows can be used, and every kind, mark and permission stands in it."""
+"""docs/targets.md and docs/targets/ against the code: what it shows can be used, and every kind, mark and permission stands in it."""
 
 import re
 from datetime import UTC, datetime
@@ -9,20 +9,26 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
-from connectors.aws import AwsAccount
 from connectors.targets.marks import OURS, PAUSED
 from connectors.targets.registry import TargetConfig
 from forecaster import errors
 from forecaster.ports import StartSource
-from tests.aws import Aws
-from tests.connectors.targets.subjects import EksSubject, HpaSubject, let_go, stand
+from tests.connectors.targets.subjects import HpaSubject, let_go, stand
 from tests.kube_api import KubeApi
 from tests.kube_pods import put_workload
 
-PAGE = (Path(__file__).parents[3] / "docs" / "targets.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "targets.md").read_text(encoding="utf-8")
+PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((DOCS / "targets").glob("*.md"))}
+"""The pages of single kinds, by kind."""
 CONFIGS: TypeAdapter[TargetConfig] = TypeAdapter(TargetConfig)
 FENCES = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
-EXAMPLES = [fence for fence in FENCES if fence.startswith("- type:")]
+EXAMPLES = [
+    fence
+    for page in (PAGE, *PAGES.values())
+    for fence in re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)
+    if fence.startswith("- type:")
+]
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
@@ -34,6 +40,14 @@ def test_every_example_is_a_configuration(example: str) -> None:
 def test_every_kind_has_its_example() -> None:
     kinds = {kind.model_fields["type"].annotation for kind in get_args(get_args(TargetConfig)[0])}
     assert {yaml.safe_load(example)[0]["type"] for example in EXAMPLES} == {name for kind in kinds for name in get_args(kind)}
+
+
+@pytest.mark.parametrize("kind", PAGES)
+def test_every_kinds_page_shows_it_tells_rights_and_undoing_and_is_linked(kind: str) -> None:
+    assert f"- type: {kind}\n" in PAGES[kind]
+    assert "\n## Permissions\n" in PAGES[kind]
+    assert "\n## Undo without Forecaster\n" in PAGES[kind]
+    assert f"(targets/{kind}.md)" in PAGE
 
 
 @pytest.mark.parametrize("word", [*OURS, PAUSED, *(kind.__name__ for kind in errors.TargetError.__subclasses__())])
@@ -53,12 +67,3 @@ def test_the_role_allows_what_a_hpa_is_asked_and_no_more(api: KubeApi) -> None:
     role: dict[str, Any] = next(document for fence in FENCES for document in yaml.safe_load_all(fence) if "rules" in document)
     allowed = {(verb, resource) for rule in role["rules"] for verb in rule["verbs"] for resource in rule["resources"]}
     assert asked == allowed - {("get", "statefulsets")}
-
-
-def test_the_policy_allows_what_aws_is_asked_and_no_more(aws: Aws, account: AwsAccount) -> None:
-    subject = EksSubject(aws=aws, account=account)
-    aws.operations.clear()
-    stand(subject.open(), 8)
-    let_go(subject.open())
-    allowed = re.findall(r'"(?:eks|autoscaling):(\w+)"', PAGE)
-    assert set(aws.operations) == set(allowed)

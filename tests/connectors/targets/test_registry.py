@@ -16,6 +16,10 @@ EVERY_KIND = [
     ({"type": "recording", "name": "demo"}, "recording:demo"),
     ({"type": "kubernetes-hpa", "namespace": "inference", "name": "llm"}, "kubernetes-hpa:inference/llm"),
     ({"type": "eks-nodegroup", "cluster": "prod", "nodegroup": "gpu", "region": "eu-west-1"}, "eks-nodegroup:prod/gpu@eu-west-1"),
+    ({"type": "asg", "group": "gpu", "region": "eu-west-1"}, "asg:gpu@eu-west-1"),
+    ({"type": "sagemaker", "endpoint": "llm", "region": "eu-west-1"}, "sagemaker:llm/AllTraffic@eu-west-1"),
+    ({"type": "sagemaker", "inference_component": "llm", "region": "eu-west-1"}, "sagemaker:llm@eu-west-1"),
+    ({"type": "ecs", "cluster": "prod", "service": "llm", "region": "eu-west-1"}, "ecs:prod/llm@eu-west-1"),
 ]
 
 
