@@ -9,6 +9,7 @@ import pytest
 from tests.cluster.build import BuildFailed, built, programs
 from tests.cluster.control_plane import ControlPlane, control_plane, eventually
 from tests.cluster.kubelet import Kubelet, kubelet_of
+from tests.cluster.llm import METRIC, apply, deployment, eventually_ready, hpa
 from tests.cluster.metrics_api import ExternalMetrics, external_metrics
 from tests.services import absent
 
@@ -58,7 +59,17 @@ def metrics(cluster: ControlPlane, tmp_path_factory: pytest.TempPathFactory) -> 
 def namespace(cluster: ControlPlane) -> Iterator[str]:
     """A namespace for one test."""
     name = f"test-{next(_numbers)}"
-    cluster.kubectl("create", "namespace", name)
-    eventually(lambda: cluster.tried("get", "serviceaccount", "default", "--namespace", name).returncode == 0)
-    yield name
-    cluster.kubectl("delete", "namespace", name, "--wait=false")
+    with cluster.http() as http:
+        http.post("/api/v1/namespaces", json={"metadata": {"name": name}}).raise_for_status()
+        eventually(lambda: http.get(f"/api/v1/namespaces/{name}/serviceaccounts/default").is_success)
+        yield name
+        http.delete(f"/api/v1/namespaces/{name}").raise_for_status()  # it goes by itself
+
+
+@pytest.fixture
+def served(cluster: ControlPlane, namespace: str, metrics: ExternalMetrics) -> str:
+    """A namespace with a Deployment of 3 ready replicas, and a HPA of 2 to 20 that holds it there."""
+    metrics.values[namespace, METRIC] = 300
+    apply(cluster, namespace, deployment(replicas=3), hpa(min_replicas=2))
+    eventually_ready(cluster, namespace, 3)
+    return namespace
