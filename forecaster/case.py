@@ -6,7 +6,7 @@ from datetime import datetime
 from forecaster.approval import InForce
 from forecaster.correct import Correction
 from forecaster.decision import Decision, Ruling, Seen
-from forecaster.overdue import Overdue, StandIn, overdue
+from forecaster.overdue import Due, Overdue, StandIn, due_of, overdue
 from forecaster.series import Series
 from forecaster.workload import Policy
 
@@ -49,8 +49,13 @@ class Case:
         return self.seen.original if self.policy.fallback is None else self.policy.fallback
 
     @property
-    def overdue(self) -> Overdue | None:
-        """What was asked for a lead time ago and is not ready."""
+    def due(self) -> Due | None:
+        """What should be ready by now; None where no lead time is known."""
         plan = self.in_force.plan
         lead_s = None if plan is None or plan.demand is None else plan.demand.lead_time_s
-        return None if lead_s is None else overdue(self.past, self.seen, lead_s + self.ahead_s, self.now)
+        return None if lead_s is None else due_of(self.past, lead_s + self.ahead_s, self.now)
+
+    @property
+    def overdue(self) -> Overdue | None:
+        """What of it is not."""
+        return overdue(self.due, self.seen)

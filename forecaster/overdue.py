@@ -42,25 +42,38 @@ class Overdue:
         return f"{self.replicas} of {self.asked} replicas are overdue since {iso(self.due)}{why}"
 
 
-def overdue(past: tuple[Decision, ...], seen: Seen, lead_s: float, now: datetime) -> Overdue | None:
-    """What is overdue on a target at `now`; None where nothing is, or where nobody can say.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Due:
+    """Replicas that should be ready by now, since `at`: the end of their lead time."""
 
-    past: its decisions in force over at least the lead time, oldest first, led by the last one before it; each stands until the next one.
+    replicas: int
+    at: datetime
+
+
+def due_of(past: tuple[Decision, ...], lead_s: float, now: datetime) -> Due | None:
+    """What floors asked for all over the lead time; None where that is not known, or somebody else held the object meanwhile.
+
+    past: a target's decisions over at least the lead time, oldest first, led by the last one before it; each stands until the next one.
     """
     since = now - timedelta(seconds=lead_s)
-    before = [decision for decision in past if decision.at <= since]
-    if seen.ready is None or not before:
-        return None
-    in_force = (before[-1], *(decision for decision in past if since < decision.at <= now))
-    if any(decision.action is not Action.SET for decision in in_force):
+    begun = sum(decision.at <= since for decision in past)
+    in_force = past[begun - 1 :]
+    if not begun or any(decision.action is not Action.SET for decision in in_force):
         return None
     asked = min(decision.floor for decision in in_force)
-    if asked <= seen.ready:
+    first = past[begun - 1]
+    for decision in reversed(past[: begun - 1]):
+        if decision.floor < asked:
+            break
+        first = decision
+    return Due(replicas=asked, at=first.at + timedelta(seconds=lead_s))
+
+
+def overdue(due: Due | None, seen: Seen) -> Overdue | None:
+    """What of it is not there; None where nothing is missing, or where nobody can say."""
+    if due is None or seen.ready is None or due.replicas <= seen.ready:
         return None
-    stood = next((d for d in reversed(before) if d.floor < asked), None)
-    first = before[0].at if stood is None else stood.at
-    due = min(now, first + timedelta(seconds=lead_s))
-    return Overdue(replicas=asked - seen.ready, asked=asked, ready=seen.ready, due=due, shortage=seen.shortage)
+    return Overdue(replicas=due.replicas - seen.ready, asked=due.replicas, ready=seen.ready, due=due.at, shortage=seen.shortage)
 
 
 def is_shortage(found: Overdue | None, seen: Seen) -> bool:

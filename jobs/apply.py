@@ -1,7 +1,7 @@
 """The second half of the line: observe -> correct -> guard -> apply -> record; every 15 to 60 seconds, without any model."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -15,7 +15,7 @@ from forecaster.demand import Demand
 from forecaster.errors import ForecasterError, SourceError, StoreError, TargetConflict, TargetError
 from forecaster.explain import sentence
 from forecaster.guard import guard
-from forecaster.overdue import Overdue, StandIn, stand_in
+from forecaster.overdue import Overdue, StandIn, overdue, stand_in
 from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
@@ -48,7 +48,8 @@ class Basis:
 class Cycle:
     """One workload in one apply cycle. seen: the targets as they were before a write. failures: empty when all went well.
 
-    news: the records worth keeping. asides: what failed and kept no floor from being decided.
+    news: the records worth keeping. asides: what failed and kept no floor from being decided. due: by target, the replicas that
+    should be ready by now, where that is known.
     """
 
     workload: str
@@ -58,6 +59,7 @@ class Cycle:
     bases: tuple[Basis, ...] = ()
     seen: tuple[Seen, ...] = ()
     asides: tuple[Failure, ...] = ()
+    due: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -67,11 +69,12 @@ class Cycle:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """One target in one cycle: what was seen last, what was decided and written, why a write failed, and what is overdue."""
+    """One target in one cycle: what was seen last, what was decided and written, why a write failed, and what is due and overdue."""
 
     seen: Seen
     record: CycleRecord
     error: TargetError | None
+    due: int | None
     overdue: Overdue | None
 
 
@@ -135,6 +138,7 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
         news=tuple(_news(records, before)),
         bases=tuple(bases),
         seen=tuple(turn.seen for turn in turns),
+        due={turn.seen.target: turn.due for turn in turns if turn.due is not None},
     )
 
 
@@ -176,7 +180,8 @@ def apply_target(target: ScaleTarget, decide: partial[Case], mode: Mode, now: da
     said = None if error is None else str(error)
     told = sentence(decision, mode, applied, said)
     record = CycleRecord(at=now, mode=mode, decision=decision, applied=applied, error=said, sentence=told)
-    return Turn(seen=case.seen, record=record, error=error, overdue=case.overdue)
+    due = case.due
+    return Turn(seen=case.seen, record=record, error=error, due=None if due is None else due.replicas, overdue=overdue(due, case.seen))
 
 
 def write(target: ScaleTarget, decision: Decision, seen: Seen) -> Applied | None:

@@ -87,6 +87,36 @@ PENDING = Metric(
     labels=TARGET,
     help="Replicas asked for and not yet ready, where the target tells.",
 )
+OVERDUE = Metric(
+    name="forecaster_overdue_replicas",
+    kind=Kind.GAUGE,
+    labels=TARGET,
+    help="Replicas that were asked for a lead time ago and are not ready; absent where nobody can say.",
+)
+DUE_SECONDS = Metric(
+    name="forecaster_due_replica_seconds_total",
+    kind=Kind.COUNTER,
+    labels=TARGET,
+    help="Replica-seconds that floors had asked for a lead time before; 1 - shortfall / due is the share that was ready by its deadline.",
+)
+SHORTFALL_SECONDS = Metric(
+    name="forecaster_shortfall_replica_seconds_total",
+    kind=Kind.COUNTER,
+    labels=TARGET,
+    help="Those of them that were not ready.",
+)
+BINDING_SECONDS = Metric(
+    name="forecaster_floor_binding_replica_seconds_total",
+    kind=Kind.COUNTER,
+    labels=TARGET,
+    help="Replica-seconds above the original minimum that stood for the floor alone: no more replicas were ready than it asks for.",
+)
+WASTED_SECONDS = Metric(
+    name="forecaster_floor_wasted_replica_seconds_total",
+    kind=Kind.COUNTER,
+    labels=TARGET,
+    help="Those of them that live load had no use for at the time, floors asked for a ramp to come included.",
+)
 ALERT = Metric(
     name="forecaster_alert",
     kind=Kind.GAUGE,
@@ -213,6 +243,11 @@ METRICS = (
     OBJECT_FLOOR,
     READY,
     PENDING,
+    OVERDUE,
+    DUE_SECONDS,
+    SHORTFALL_SECONDS,
+    BINDING_SECONDS,
+    WASTED_SECONDS,
     ALERT,
     PLANNED,
     PLANNED_AHEAD,

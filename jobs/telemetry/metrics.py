@@ -13,6 +13,7 @@ from jobs.draft import Draft
 from jobs.failure import Failure
 from jobs.telemetry import catalogue, readings
 from jobs.telemetry.board import Board
+from jobs.telemetry.held import LONGEST_S, held_since
 from jobs.telemetry.runs import Half, Outcome, Run
 
 KNOWN_FAILURES = (
@@ -52,6 +53,7 @@ class Metrics:
         self.registry = CollectorRegistry()
         self._board = Board()
         self._workloads: frozenset[str] | None = None
+        self._applied_at: datetime | None = None
         self._durations = Histogram(
             catalogue.RUN_DURATION.name,
             catalogue.RUN_DURATION.help,
@@ -86,7 +88,11 @@ class Metrics:
     def record_cycles(self, cycles: tuple[Cycle, ...], now: datetime) -> None:
         """Count what was decided, written and what failed in an apply run, and show the fleet as it left it."""
         cycles = tuple(cycle for cycle in cycles if self._has(cycle.workload))
+        elapsed_s = 0.0 if self._applied_at is None else min((now - self._applied_at).total_seconds(), LONGEST_S)
+        self._applied_at = now
         for cycle in cycles:
+            for more in held_since(cycle, elapsed_s):
+                self._board.count(more.metric, more.labels, more.value)
             self.record_failures((*cycle.failures, *cycle.asides))
             for record in cycle.records:
                 decision, applied = record.decision, record.applied

@@ -96,6 +96,9 @@ def _of_targets(cycle: Cycle) -> Iterator[Reading]:
             yield _reading(catalogue.READY, labels, seen.ready)
         if seen.pending is not None:
             yield _reading(catalogue.PENDING, labels, seen.pending)
+        due = cycle.due.get(seen.target)
+        if due is not None and seen.ready is not None:
+            yield _reading(catalogue.OVERDUE, labels, max(due - seen.ready, 0))
 
 
 def _reading(metric: Metric, labels: tuple[str, ...], value: float) -> Reading:

@@ -6,9 +6,10 @@ from datetime import timedelta
 import pytest
 
 from forecaster.capacity import Capacity
-from forecaster.decision import Action, Seen
+from forecaster.decision import Action, Decision, Seen
 from forecaster.guard import guard
-from forecaster.overdue import Overdue, is_shortage, overdue, stand_in
+from forecaster.overdue import Overdue, due_of, is_shortage, stand_in
+from forecaster.overdue import overdue as missing
 from forecaster.reasons import ALERTS, Code
 from forecaster.workload import Policy, Pool, Workload
 from tests.values import NOW, case_of, decided, look_of, plan_of, pool_of, seen_of
@@ -17,44 +18,60 @@ MINUTE = timedelta(minutes=1)
 LEAD_S = 600.0
 
 
+def overdue(past: tuple[Decision, ...], seen: Seen) -> Overdue | None:
+    return missing(due_of(past, LEAD_S, NOW), seen)
+
+
 def ready_of(ready: int, *, shortage: str | None = None) -> Seen:
     return replace(seen_of(floor=8), ready=ready, pending=8 - ready, shortage=shortage)
 
 
 def test_what_was_asked_for_all_along_and_is_not_ready_is_overdue() -> None:
-    found = overdue((decided(8, at=NOW - 12 * MINUTE),), ready_of(5), LEAD_S, NOW)
+    found = overdue((decided(8, at=NOW - 12 * MINUTE),), ready_of(5))
     assert found is not None
     assert (found.replicas, found.asked, found.ready, found.due) == (3, 8, 5, NOW - 2 * MINUTE)
     assert found.told == "3 of 8 replicas are overdue since 2026-03-02T07:58:00Z"
 
 
+def test_the_lead_time_counts_from_the_first_floor_that_asked_for_as_many() -> None:
+    past = (
+        decided(4, at=NOW - 60 * MINUTE),
+        decided(8, at=NOW - 40 * MINUTE),
+        decided(9, at=NOW - 12 * MINUTE),
+        decided(8, at=NOW - MINUTE),
+    )
+    found = overdue(past, ready_of(5))
+    assert found is not None
+    assert (found.replicas, found.due) == (3, NOW - 30 * MINUTE)
+
+
 def test_all_ready_is_nothing_overdue() -> None:
-    assert overdue((decided(8, at=NOW - 12 * MINUTE),), ready_of(8), LEAD_S, NOW) is None
+    assert overdue((decided(8, at=NOW - 12 * MINUTE),), ready_of(8)) is None
 
 
 def test_replicas_whose_lead_time_has_not_passed_are_not_overdue() -> None:
     past = (decided(5, at=NOW - 30 * MINUTE), decided(8, at=NOW - MINUTE))
-    assert overdue(past, ready_of(5), LEAD_S, NOW) is None
-    found = overdue(past, ready_of(4), LEAD_S, NOW)
+    assert overdue(past, ready_of(5)) is None
+    found = overdue(past, ready_of(4))
     assert found is not None
     assert found.replicas == 1
 
 
 def test_what_nobody_asks_for_any_more_is_not_overdue() -> None:
-    assert overdue((decided(8, at=NOW - 30 * MINUTE), decided(5, at=NOW - MINUTE)), ready_of(5), LEAD_S, NOW) is None
+    assert overdue((decided(8, at=NOW - 30 * MINUTE), decided(5, at=NOW - MINUTE)), ready_of(5)) is None
 
 
 def test_where_nobody_can_say_nothing_is_overdue() -> None:
     long_ago = decided(8, at=NOW - 30 * MINUTE)
-    assert overdue((long_ago,), seen_of(floor=8), LEAD_S, NOW) is None
-    assert overdue((decided(8, at=NOW - 5 * MINUTE),), ready_of(1), LEAD_S, NOW) is None
-    assert overdue((replace(long_ago, action=Action.LEAVE),), ready_of(1), LEAD_S, NOW) is None
+    assert overdue((long_ago,), seen_of(floor=8)) is None
+    assert overdue((decided(8, at=NOW - 5 * MINUTE),), ready_of(1)) is None
+    assert overdue((replace(long_ago, action=Action.LEAVE),), ready_of(1)) is None
 
 
 @pytest.mark.parametrize(("ready", "shortage", "expected"), [(19, None, False), (17, None, True), (20, "no stock", True)])
 def test_one_broken_replica_is_no_shortage_and_a_provider_that_says_so_is(ready: int, shortage: str | None, expected: bool) -> None:
     seen = replace(seen_of(floor=20), ready=ready, pending=0, shortage=shortage)
-    assert is_shortage(overdue((decided(20, at=NOW - 12 * MINUTE),), seen, LEAD_S, NOW), seen) is expected
+    assert is_shortage(overdue((decided(20, at=NOW - 12 * MINUTE),), seen), seen) is expected
 
 
 def test_k43_readiness_by_the_end_of_the_lead_time_is_verified_and_said_with_the_providers_own_words() -> None:
@@ -87,6 +104,7 @@ def test_a_pool_stands_in_after_the_one_that_it_stands_in_for_is_decided_on() ->
 def test_l30_a_pool_on_other_gpus_makes_up_for_what_is_overdue_by_what_each_carries() -> None:
     h100, a100 = standing_in().in_order
     ratio = a100.capacity.over(h100.capacity)
+    assert ratio is not None
     assert ratio == pytest.approx(0.4)
     found = Overdue(replicas=3, asked=8, ready=5, due=NOW, shortage="no stock")
     case = case_of(plan_of([20.0] * 12), look_of(1.0), stands_in=stand_in("h100", found, ratio))
