@@ -8,7 +8,7 @@ from datetime import datetime
 from functools import partial
 from pathlib import Path
 
-from connectors.sources.registry import OpenedSource
+from connectors.sources.registry import OpenedSource, SourceConfig
 from connectors.stores.opening import open_store
 from connectors.targets.registry import Target, open_targets, target_name
 from forecaster.errors import ConfigRejected
@@ -17,7 +17,7 @@ from forecaster.workload import Mode
 from jobs.checking.finding import CONFIGURATION, Finding, State
 from jobs.checking.policies import check_policy
 from jobs.checking.promotions import promotion
-from jobs.checking.sources import Past, check_load
+from jobs.checking.sources import Past, check_load, check_presets
 from jobs.checking.stores import check_store
 from jobs.checking.targets import check_starts, check_write, observe
 from jobs.config.document import Config
@@ -36,6 +36,7 @@ class _Opened:
     now: datetime
     store: Store | None
     sources: Mapping[str, OpenedSource]
+    configs: Mapping[str, SourceConfig]
     targets: Mapping[str, Target]
 
 
@@ -68,6 +69,7 @@ def _open(
         now=now,
         store=store,
         sources=closing.enter_context(open_sources(config, folder)),
+        configs={name: beside(source, folder) for name, source in config.sources.items()},
         targets=open_targets(targets),
     )
 
@@ -82,6 +84,7 @@ def _check_workload(opened: _Opened, section: WorkloadSection) -> tuple[Finding,
 def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
     past = Past(source=opened.sources[section.source], store=opened.store, now=opened.now)
     yield from check_load(section, opened.config.forecast, past)
+    yield from check_presets(section, opened.configs[section.source], opened.config.forecast, past)
     seen, promoted = {}, promotion(section, opened.store, opened.now)
     mode = section.policy.mode if promoted is None else Mode.AUTO
     names = {target_name(target): pool.lead_time.measured for pool in section.pools for target in pool.targets}

@@ -1,18 +1,19 @@
 """Whether every query is answered now, and how far back."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import numpy as np
 
-from connectors.sources.registry import OpenedSource
+from connectors.sources.registry import OpenedSource, SourceConfig
 from forecaster.errors import HistoryAtOtherStep, SourceError, StoreError
 from forecaster.models.catalogue import model
 from forecaster.ports import Query, Store
 from forecaster.series import LOAD_SIGNALS, Window
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, WEEK_S, floor_to
 from jobs.checking.finding import Finding, State
+from jobs.checking.presets import PresetCheck
 from jobs.config.document import ForecastSection
 from jobs.config.workloads import WorkloadSection
 
@@ -31,12 +32,28 @@ class Past:
 
 def check_load(section: WorkloadSection, forecast: ForecastSection, past: Past) -> Iterator[Finding]:
     """One finding a query, and one on the history of each load signal that is answered."""
-    asked = [(str(query.signal), query) for query in section.queries()] + [(f"hold_when.{name}", q) for name, q in section.conditions()]
+    asked = [(str(query.signal), query) for query in section.written()] + [(f"hold_when.{name}", q) for name, q in section.conditions()]
     for name, query in asked:
         found = _answered(f"{section.name}: {name}", query, past)
         yield found
         if query.signal in LOAD_SIGNALS and found.state is not State.FAILED:
             yield _history(section, query, forecast, past)
+
+
+def check_presets(section: WorkloadSection, config: SourceConfig, forecast: ForecastSection, past: Past) -> Iterator[Finding]:
+    """One finding on what presets supply, one for each that the core asks for or that is missing, and one on each load signal's history."""
+    if not section.presets:
+        return
+    check = PresetCheck(section, config, past.source, past.now)
+    answers = [(supply, *check.answered(supply)) for supply in section.supplies()]
+    yield check.summary((supply, last) for supply, _, last in answers)
+    yield from check.doubts()
+    used = section.used()
+    for supply, found, _ in answers:
+        if supply in used or found.state is not State.OK:
+            yield found if supply in used else replace(found, state=State.WARNING)
+        if supply in used and supply.quantity.signal in LOAD_SIGNALS and found.state is not State.FAILED:
+            yield _history(section, supply.query, forecast, past)
 
 
 def _answered(where: str, query: Query, past: Past) -> Finding:

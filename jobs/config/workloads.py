@@ -210,8 +210,11 @@ class WorkloadSection(BaseModel):
 
     def queries(self) -> tuple[Query, ...]:
         """The questions to the source, a signal each: those written out, then those of presets."""
-        written = tuple(Query(signal=Signal(name), expression=q.query, unit=q.unit) for name, q in self.signals.items())
-        return (*written, *(supply.query for supply in self.used()))
+        return (*self.written(), *(supply.query for supply in self.used()))
+
+    def written(self) -> tuple[Query, ...]:
+        """The questions of `signals`."""
+        return tuple(Query(signal=Signal(name), expression=q.query, unit=q.unit) for name, q in self.signals.items())
 
     def supplies(self) -> tuple[Supply, ...]:
         """Everything that presets say of the workload, also what only people look at."""
