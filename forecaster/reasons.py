@@ -28,6 +28,8 @@ class Code(StrEnum):
     OPERATING_POINT = "operating-point"
     NO_CAPACITY = "no-capacity"
     ENVELOPE = "envelope"
+    CEILING_AHEAD = "ceiling-ahead"
+    SHORTAGE_AHEAD = "shortage-ahead"
     # correct
     PLAN_FOLLOWED = "plan-followed"
     LIVE_ABOVE_PLAN = "live-above-plan"
@@ -83,12 +85,17 @@ ALERTS = frozenset(
         Code.TARGET_FAILED,
         Code.WORKLOAD_FAILED,
         Code.ENVELOPE,
+        Code.CEILING_AHEAD,
+        Code.SHORTAGE_AHEAD,
         Code.HOLD_WHEN_EXPIRED,
         Code.TRUST_NAIVE,
         Code.TRUST_REACTIVE,
     }
 )
 """The codes that a person should hear of: logged as warnings and counted apart."""
+
+PLAN_ALERTS = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD})
+"""Those that a plan tells, for all of its days."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

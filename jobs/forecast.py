@@ -19,6 +19,7 @@ from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
 from jobs.batches import Lessons, batches, chunks_of, state_key
 from jobs.chunks import Chunk, Key, through
+from jobs.coming import announced
 from jobs.draft import Draft, walled
 from jobs.earned import with_promotions
 from jobs.events import known_events
@@ -45,7 +46,7 @@ def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> 
     fetching, forecasting = beside(progress, _FETCHING, _FORECASTING)
     fetched = _fetched(fleet, now, events, fetching)
     made = (draft for batch in forecast(fleet, fetched, now) for draft in plan_batch(fleet, batch, now, events))
-    drafts = tuple(told(made, count, forecasting, "forecast workload"))
+    drafts = announced(tuple(told(made, count, forecasting, "forecast workload")), now, fleet.workers)
     progress(_FETCHING + _FORECASTING, "plan")
     settled = (replace(draft, asides=unread.get(draft.name, ())) for draft in settle(fleet, drafts, now))
     return _in_order(fleet, settled)
@@ -63,7 +64,7 @@ def plan_fleet(fleet: Fleet, now: datetime) -> Batch:
     fleet = with_levels(with_promotions(fleet, now), now)
     events = known_events(fleet, now)
     recalled = (tuple(walled(partial(recall, fleet, now=now), draft) for draft in batch) for batch in batches(fleet.members))
-    drafts = tuple(draft for batch in recalled for draft in plan_batch(fleet, batch, now, events))
+    drafts = announced([draft for batch in recalled for draft in plan_batch(fleet, batch, now, events)], now, fleet.workers)
     return _in_order(fleet, settle(fleet, drafts, now))
 
 

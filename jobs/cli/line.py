@@ -54,7 +54,7 @@ def forecast(config: ConfigFile = None, now: Now = None, output: OutputFormat = 
         show(peaks_table(drafts), Output.JSON if json else output)
         _forget(at, now)
         _tell_notes(drafts)
-        _tell_distrust(drafts)
+        _tell_doubts(drafts)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
 
 
@@ -71,7 +71,7 @@ def plan(config: ConfigFile = None, now: Now = None, output: OutputFormat = Outp
     with session(config, now) as at, alone(at, "forecast"):
         drafts = plan_fleet(at.fleet, at.now)
         show(floors_table(drafts, at.now), Output.JSON if json else output)
-        _tell_distrust(drafts)
+        _tell_doubts(drafts)
         _finish(at, [*_problems(drafts), *_waiting(drafts)], _planned(drafts))
 
 
@@ -117,7 +117,7 @@ def run(config: ConfigFile = None, now: Now = None, dry_run: DryRun = False, jso
             _print_sentences(cycles)
         _forget(at, now)
         _tell_notes(drafts)
-        _tell_distrust(drafts)
+        _tell_doubts(drafts)
         _finish(at, [*_problems(drafts, cycles), *_waiting(drafts)], min(_planned(drafts), _written(cycles)))
 
 
@@ -161,12 +161,15 @@ def _tell_notes(drafts: tuple["Draft", ...]) -> None:
             say(f"forecaster: {draft.name}: {note}")
 
 
-def _tell_distrust(drafts: tuple["Draft", ...]) -> None:
-    """Plans that do not rest on their forecast are made all the same: told, and no failure."""
+def _tell_doubts(drafts: tuple["Draft", ...]) -> None:
+    """Plans that do not rest on their forecast, or that their objects will not meet, are made all the same: told, and no failure."""
+    from forecaster.coming import UNMET
     from jobs.cli.show import say
     from jobs.cli.trusts import distrust
 
-    for sentence in distrust(drafts):
+    plans = (plan for draft in drafts for plan in draft.plans)
+    coming = (f"{plan.workload}: {reason.detail}" for plan in plans for reason in plan.reasons if reason.code in UNMET)
+    for sentence in dict.fromkeys((*distrust(drafts), *coming)):
         say(f"forecaster: {sentence}")
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import structlog
 
+from forecaster.coming import UNMET
 from forecaster.decision import Action, CycleRecord
 from forecaster.reasons import Code
 from forecaster.units import iso
@@ -24,6 +25,7 @@ class News:
         self._asides: set[tuple[str, str, str]] = set()
         self._failures: dict[Half, frozenset[tuple[str, str, str]]] = {}
         self._runs: dict[Half, tuple[Outcome, str]] = {}
+        self._unmet: frozenset[tuple[str, str, Code]] = frozenset()
 
     def tell_run(self, run: Run) -> None:
         """A run that did nothing or goes well again, once while it stays so, and every forecast; what an apply did its parts tell."""
@@ -53,8 +55,18 @@ class News:
         for plan in (plan for draft in drafts for plan in draft.waiting):
             sentence = f"{plan.id} awaits approval until {iso(plan.valid_until)}; see `forecaster review {plan.workload}`"
             log.warning("plan", workload=plan.workload, pool=plan.pool, plan=plan.id, sentence=sentence)
+        self._tell_unmet(drafts)
         self._tell_failures(Half.FORECAST, [(draft.name, failed) for draft in drafts for failed in draft.failures])
         self._tell_asides((draft.name, failed) for draft in drafts for failed in draft.asides)
+
+    def _tell_unmet(self, drafts: tuple[Draft, ...]) -> None:
+        """What objects will not give, once while it is so."""
+        plans = [plan for draft in drafts for plan in draft.plans]
+        now = {(plan.workload, plan.pool, reason.code): reason for plan in plans for reason in plan.reasons if reason.code in UNMET}
+        for (workload, pool, code), reason in now.items():
+            if (workload, pool, code) not in self._unmet:
+                log.warning("plan", workload=workload, pool=pool, alert=code.value, sentence=reason.detail)
+        self._unmet = frozenset(now)
 
     def _tell_asides(self, asides: Iterable[tuple[str, Failure]]) -> None:
         """Once in the life of the daemon: they come and go with what is looked at, and hinder nothing."""

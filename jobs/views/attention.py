@@ -7,7 +7,7 @@ from datetime import datetime
 from forecaster.approval import PlanState, active, override_of
 from forecaster.decision import CycleRecord, Paused, Ruling, RulingKind
 from forecaster.plan import Plan
-from forecaster.reasons import ALERTS, Code
+from forecaster.reasons import ALERTS, PLAN_ALERTS, Code
 from forecaster.series import LOAD_SIGNALS
 from forecaster.units import HOUR_S, iso
 from forecaster.workload import Workload
@@ -19,8 +19,7 @@ SILENT_S = 2 * HOUR_S
 """A record is kept at least hourly: an applier whose last one is older has stopped."""
 _GAPS_RATIO = 0.05
 """Gaps up to this share of a day leave its peak and its scores as good as whole."""
-_DISTRUST = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE})
-_TOLD_BY_PLANS = frozenset({Code.NO_CAPACITY, Code.PLAN_STALE, Code.PLAN_MISSING, Code.AWAITS_APPROVAL, Code.ENVELOPE}) | _DISTRUST
+_TOLD_BY_PLANS = frozenset({Code.NO_CAPACITY, Code.PLAN_STALE, Code.PLAN_MISSING, Code.AWAITS_APPROVAL, Code.ENVELOPE}) | PLAN_ALERTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +39,7 @@ def attention(kept: Kept, pools: Sequence[PoolReview], signals: Sequence[SignalR
         *(_waiting(kept.workload, pool, pool.in_force.waiting) for pool in pools if pool.in_force.waiting is not None),
         *orders(kept.workload, kept.rulings(), kept.now),
         *(found for pool in pools for found in _plan_alerts(pool, signals)),
-        *_distrust(pools),
+        *_told_by_plans(pools),
         *(found for pool, target in targets for found in target_alerts(target, records.get((pool, target)), kept.now)),
         *(found for signal in signals if signal.signal in LOAD_SIGNALS for found in _signal_alerts(signal, kept)),
     )
@@ -112,9 +111,9 @@ def _plan_alerts(review: PoolReview, signals: Sequence[SignalReview]) -> list[At
             return []
 
 
-def _distrust(pools: Sequence[PoolReview]) -> list[Attention]:
-    """Each forecast that the newest plans do not rest on, once for all pools."""
-    told = (reason for pool in pools if pool.proposed is not None for reason in pool.proposed.reasons if reason.code in _DISTRUST)
+def _told_by_plans(pools: Sequence[PoolReview]) -> list[Attention]:
+    """What the newest plans say of themselves that a person should hear of, once for all pools."""
+    told = (reason for pool in pools if pool.proposed is not None for reason in pool.proposed.reasons if reason.code in PLAN_ALERTS)
     return [Attention(code=code, sentence=detail) for code, detail in dict.fromkeys((reason.code, reason.detail) for reason in told)]
 
 
