@@ -44,12 +44,18 @@ class _Pool:
 
 
 class GkeApi:
-    """The server. `writes` are those carried out; `running` operations are not done before `finish`, and block every write meanwhile."""
+    """The server. `writes` are those carried out.
+
+    Operations of `slow` writes run until `finish`, or until somebody asks for them where
+    `finish_when_asked`, and block every write meanwhile; those of `failing` ones end in what stands there. `denied` names what may
+    not be done. `token_prefix`: what a token has to begin with.
+    """
 
     def __init__(self) -> None:
         self.writes: list[str] = []
         self.pools: dict[str, _Pool] = {}
         self.slow: set[str] = set()
+        self.finish_when_asked = False
         self.denied: set[str] = set()
         self.failing: dict[str, Json] = {}
         self.token_prefix = "google-"
@@ -103,10 +109,6 @@ class GkeApi:
         pool.autoscaling.update(settings)
         pool.changes += 1
 
-    def start_operation(self) -> None:
-        """Somebody's operation begins."""
-        self._operations[f"operation-{len(self._operations)}"] = {"status": "RUNNING"}
-
     def finish(self) -> None:
         """Every operation ends."""
         for operation in self._operations.values():
@@ -130,6 +132,8 @@ class GkeApi:
     def _cluster(self, asked: Asked) -> tuple[int, Json | str]:
         if asked.path.startswith(_OPERATIONS):
             name = asked.path.removeprefix(_OPERATIONS)
+            if self.finish_when_asked:
+                self.finish()
             return HTTPStatus.OK, {"name": name, **self._operations[name]}
         if not asked.path.startswith(_POOLS):
             return _error(HTTPStatus.FORBIDDEN, "PERMISSION_DENIED", f"Required permission for {asked.path.strip('/')}.")

@@ -23,8 +23,9 @@ _UNKNOWN_WRITER = "an unknown writer"
 _REMEDY = "leave min_count out of what it manages: in Terraform, lifecycle { ignore_changes = [min_count, node_count, tags] }"
 _SHORT_OF = ("Allocation", "Quota", "SKUNotAvailable", "SkuNotAvailable")
 
+_REFUSED = TargetRefused, "AKS will not take this request as it is"
 _MEANINGS: dict[int, tuple[type[TargetError], str]] = {
-    400: (TargetRefused, "AKS will not take this request as it is"),
+    400: _REFUSED,
     401: (TargetForbidden, "Azure does not take our token: check the identity and the clock"),
     403: (TargetForbidden, "give our identity the actions Microsoft.ContainerService/managedClusters/agentPools/read and .../write on it"),
     404: (TargetMissing, "correct subscription, resource_group, cluster and agentpool in the configuration"),
@@ -176,7 +177,9 @@ class AksAgentpoolTarget:
 
     def _error(self, failed: RestFailed) -> TargetError:
         """The target's error for a failed call, with the remedy."""
-        otherwise = (TargetForbidden, "give us an Azure identity") if failed.lasting else (TargetUnavailable, "try again later")
+        if failed.status is None and failed.lasting:
+            return TargetForbidden(f"{self.name}: {failed}")  # the login says what to do
+        otherwise = _REFUSED if failed.lasting else (TargetUnavailable, "try again later")
         kind, remedy = _MEANINGS.get(failed.status or 0, otherwise)
         return kind(f"{self.name}: {failed}; {remedy}")
 

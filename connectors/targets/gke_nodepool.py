@@ -196,7 +196,7 @@ class GkeNodepoolTarget:
     def _written(self, method: Literal["PUT", "POST"], path: str, body: Json) -> None:
         """Send a write and wait for its operation. Raises TargetUnavailable while it goes on for longer than we wait."""
         operation = self._sent(method, path, body)
-        for _ in range(_POLLS):
+        for _ in range(_POLLS if self._config.operation_wait_s else 0):
             if operation.get("status") == "DONE":
                 break
             time.sleep(self._config.operation_wait_s / _POLLS)
@@ -255,7 +255,9 @@ class GkeNodepoolTarget:
 
     def _error(self, failed: RestFailed) -> TargetError:
         """The target's error for a failed call, with the remedy."""
-        otherwise = (TargetForbidden, "give us Google credentials") if failed.lasting else (TargetUnavailable, "try again later")
+        if failed.status is None and failed.lasting:
+            return TargetForbidden(f"{self.name}: {failed}")  # the login says what to do
+        otherwise = _REFUSED if failed.lasting else (TargetUnavailable, "try again later")
         kind, remedy = _MEANINGS.get(failed.status or 0, otherwise)
         if failed.code == "FAILED_PRECONDITION":
             kind, remedy = _UNDER_WAY
