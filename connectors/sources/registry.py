@@ -8,10 +8,11 @@ from pydantic import Field
 from connectors.sources.cloudwatch import CloudWatchConfig, CloudWatchSource
 from connectors.sources.csv import CsvConfig, CsvSource
 from connectors.sources.prometheus import PrometheusConfig, PrometheusSource
+from connectors.sources.sql import SqlConfig, SqlSource
 from forecaster.ports import MetricSource, Query
 
 SourceConfig: TypeAlias = Annotated[
-    CsvConfig | PrometheusConfig | CloudWatchConfig,
+    CsvConfig | PrometheusConfig | CloudWatchConfig | SqlConfig,
     Field(discriminator="type", description="A system that load is read from; `type` says of which kind."),
 ]
 
@@ -35,5 +36,7 @@ def open_source(config: SourceConfig) -> OpenedSource:
             return PrometheusSource(config)
         case CloudWatchConfig():
             return CloudWatchSource(config)
+        case SqlConfig():
+            return SqlSource(config)
         case _:
             assert_never(config)
