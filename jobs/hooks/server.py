@@ -13,6 +13,7 @@ from grpc import aio
 from forecaster.errors import ConfigRejected
 from jobs.hooks.desk import Desk
 from jobs.hooks.scaler import Scaler, handlers
+from jobs.web.server import bound
 
 _STOP_S = 1.0
 _START_S = 10.0
@@ -33,6 +34,7 @@ class ScalerServer:
     """The scaler at an address that is bound when this is made. Raises ConfigRejected when it cannot be, or when a PEM file is no use."""
 
     def __init__(self, desk: Desk, host: str, port: int, tls: Tls | None = None) -> None:
+        bound(host, port, "serve.grpc").close()  # gRPC would tell of a taken port in a page of its own, and not why
         self._desk = desk
         self._host = f"[{host}]" if ":" in host else host
         self._asked_port = port
@@ -81,19 +83,11 @@ class ScalerServer:
         await server.stop(_STOP_S)
 
     def _bind(self, server: aio.Server) -> int:
-        address = f"{self._host}:{self._asked_port}"
+        address, secret = f"{self._host}:{self._asked_port}", self._credentials
         try:
-            secret = self._credentials
-            port = server.add_insecure_port(address) if secret is None else server.add_secure_port(address, secret)
+            return server.add_insecure_port(address) if secret is None else server.add_secure_port(address, secret)
         except RuntimeError as error:
-            raise _taken(address) from error
-        if port == 0:
-            raise _taken(address)
-        return port
-
-
-def _taken(address: str) -> ConfigRejected:
-    return ConfigRejected(f"serve.grpc.host and serve.grpc.port: {address} cannot be listened on (is it in use?); name another one")
+            raise ConfigRejected(f"serve.grpc.host and serve.grpc.port: {address} cannot be listened on; name another one") from error
 
 
 def _credentials(tls: Tls) -> grpc.ServerCredentials:

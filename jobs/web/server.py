@@ -18,7 +18,7 @@ class PageServer:
     """
 
     def __init__(self, app: FastAPI, host: str, port: int) -> None:
-        self._socket = _bound(host, port)
+        self._socket = bound(host, port, "daemon")
         config = uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=_STOP_S)
         self._server = uvicorn.Server(config)
         self._thread = Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, name="pages", daemon=True)
@@ -41,10 +41,12 @@ class PageServer:
         self._socket.close()
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound(host: str, port: int, section: str) -> socket.socket:
+    """A socket that listens there, port 0 = a free one. Raises ConfigRejected naming the section of the configuration."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ConfigRejected(f"daemon.host and daemon.port: {host}:{port} cannot be listened on ({reason}); name another one") from error
+        where = f"{section}.host and {section}.port"
+        raise ConfigRejected(f"{where}: {host}:{port} cannot be listened on ({reason}); name another one") from error

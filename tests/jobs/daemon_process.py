@@ -27,10 +27,10 @@ Answer = TypeVar("Answer")
 class DaemonProcess:
     """A started daemon and what it wrote to stderr."""
 
-    def __init__(self, path: Path, log: Path) -> None:
+    def __init__(self, path: Path, log: Path, verb: str = "daemon") -> None:
         self._log = log
         with log.open("wb") as stderr:
-            command = [sys.executable, "-c", _COMMAND, "daemon", "--config", str(path)]
+            command = [sys.executable, "-c", _COMMAND, verb, "--config", str(path)]
             self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr)  # noqa: S603 - our own interpreter
 
     @property
@@ -121,6 +121,16 @@ def load_to(now: datetime) -> list[tuple[datetime, float]]:
 def daemon(path: Path, log: Path | None = None) -> Iterator[DaemonProcess]:
     """A daemon on a configuration for as long as the block lasts; its log goes to a file beside it unless another one is named."""
     running = DaemonProcess(path, log or path.with_suffix(".log"))
+    try:
+        yield running
+    finally:
+        running.kill()
+
+
+@contextmanager
+def started(verb: str, path: Path) -> Iterator[DaemonProcess]:
+    """The same of another command that runs until it is told to end."""
+    running = DaemonProcess(path, path.with_suffix(f".{verb}.log"), verb)
     try:
         yield running
     finally:
