@@ -9,6 +9,7 @@ assert hook.carried_out[-1]["floor"] == 8
 import importlib.util
 import threading
 from datetime import datetime
+from http.client import HTTPConnection
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from types import ModuleType
@@ -26,8 +27,9 @@ class WebhookReceiver:
         self.now = now
         self.objects: dict[str, Any] = {}
         self.carried_out: list[dict[str, Any]] = []
-        handler = _example().receiver(SECRET, self.objects, self.carried_out.append, self._clock)
-        quiet = type("Quiet", (handler,), {"log_message": lambda *_: None, "wbufsize": -1})
+        self._lost = 0
+        handler = _example().receiver(SECRET, self.objects, self._carry_out, self._clock)
+        quiet = type("Quiet", (handler,), {"log_message": lambda *_: None, "wbufsize": -1, "send_response": self._sending(handler)})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), quiet)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
 
@@ -44,6 +46,28 @@ class WebhookReceiver:
     def url(self) -> str:
         """What a target is configured with."""
         return f"http://127.0.0.1:{self._server.server_port}/floors"
+
+    def send(self, body: bytes, headers: dict[str, str]) -> int:
+        """The status of the answer to a POST, sent as it is."""
+        connection = HTTPConnection("127.0.0.1", self._server.server_port)
+        connection.request("POST", "/floors", body, {name: headers[name] for name in headers if name.startswith(("Forecaster", "Idem"))})
+        status = connection.getresponse().status
+        connection.close()
+        return status
+
+    def lose_next_answer(self) -> None:
+        """Something in between answers 502 in the place of the next POST's answer."""
+        self._lost = 1
+
+    def _carry_out(self, asked: dict[str, Any]) -> None:
+        self.carried_out.append(asked)
+
+    def _sending(self, handler: Any) -> Any:
+        def send_response(answering: Any, status: int) -> None:
+            lost, self._lost = (self._lost, 0) if answering.command == "POST" else (0, self._lost)
+            handler.send_response(answering, 502 if lost else status)
+
+        return send_response
 
     def _clock(self) -> float:
         return self.now.timestamp()
