@@ -3,17 +3,18 @@
 import base64
 import ssl
 from collections.abc import Callable, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
 from functools import partial
+from http import HTTPStatus
 from pathlib import Path
 from threading import Lock
-from typing import Literal, TypeAlias
 
 import httpx2
 import stamina
 
-from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
-
-Method: TypeAlias = Literal["GET", "POST"]
+from connectors.http.endpoint import Answer, Call, Endpoint, Method, Unreachable, Unusable
+from connectors.login import LoginFailed
 
 _CONNECT_S = 5  # a machine that is there takes a connection at once, however long it thinks about the answer
 _ECHO_CHARS = 8  # a header value this long is worth hiding where a server echoes it; a tenant named "1" is not
@@ -41,7 +42,7 @@ class Api:
         self._endpoint = endpoint
         self._client = _client(endpoint)
         self._down: str | None = None
-        self._proof: tuple[str, ...] = ()  # what the signer gave last: a secret as well
+        self._proof: tuple[str, ...] = ()  # what signer or login gave last: a secret as well
         self._scout = Lock()
         self._retry = stamina.RetryingCaller(
             attempts=endpoint.attempts,
@@ -52,14 +53,20 @@ class Api:
         )
 
     def send(self, method: Method, path: str, form: Mapping[str, str]) -> Answer:
-        """The answer to a form: the last one after transient failures, whatever its status. Redirects are not followed.
+        """As `answer`, to a form."""
+        query = form if method == "GET" else {}
+        return self.answer(Call(method=method, path=path, query=query, form=None if method == "GET" else form))
 
-        Raises Unreachable when the last attempt brought no answer, Unusable when the request cannot be sent, and what a signer raises.
+    def answer(self, call: Call) -> Answer:
+        """What the server says in the end: the last answer after transient failures, whatever its status. Redirects are not followed.
+
+        Raises Unreachable when the last attempt brought no answer or a login no token, Unusable when the request cannot be sent or the
+        login is refused, and what a signer raises.
         """
-        once = partial(self._once, method, path, form)
+        once = partial(self._once, call)
         down = self._down
         if down is None:
-            return self._final(partial(self._retry, self._backoff, once))
+            return self._final(partial(self._retry, self._backoff, once) if call.repeatable else once)
         if not self._scout.acquire(blocking=False):
             raise Unreachable(down)
         try:
@@ -84,6 +91,8 @@ class Api:
             return ask()
         except _Transient as failure:
             return failure.answer
+        except LoginFailed as failed:
+            raise (Unusable if failed.lasting else Unreachable)(self.masked(str(failed))) from failed
         except httpx2.LocalProtocolError:
             raise Unusable(_NOT_CARRIED) from None  # the library quotes the header
         except (httpx2.UnsupportedProtocol, httpx2.InvalidURL) as error:
@@ -99,24 +108,31 @@ class Api:
         finally:
             self._down = down
 
-    def _once(self, method: Method, path: str, form: Mapping[str, str]) -> Answer:
-        headers = self._authorization()
-        match method:
-            case "GET":
-                request = self._client.build_request("GET", path, params=form, headers=headers)
-            case "POST":
-                request = self._client.build_request("POST", path, data=form, headers=headers)
-        self._prove(request)
-        response = self._client.send(request)
+    def _once(self, call: Call) -> Answer:
+        response = self._sent(call)
+        if response.status_code == HTTPStatus.UNAUTHORIZED and self._endpoint.login is not None:
+            self._endpoint.login.forget()  # a token may be revoked before its end
+            response = self._sent(call)
         answer = Answer(
             status=response.status_code,
             body=response.content,
             location=response.headers.get("location"),
             retry_after_s=_retry_after_s(response),
+            at=_instant(response.headers.get("date", "")),
         )
         if answer.transient:
             raise _Transient(answer)
         return answer
+
+    def _sent(self, call: Call) -> httpx2.Response:
+        headers = {**call.headers, **self._authorization()}
+        if call.body is not None:
+            headers.setdefault("Content-Type", "application/json")
+        request = self._client.build_request(
+            call.method, call.path, params=call.query or None, data=call.form, content=call.body, headers=headers
+        )
+        self._prove(request)
+        return self._client.send(request)
 
     def _prove(self, request: httpx2.Request) -> None:
         """Add the signature over the request as it is sent."""
@@ -127,6 +143,10 @@ class Api:
         self._proof = tuple(word for value in proof.values() for word in value.split() if len(word) >= _TOKEN_CHARS)
 
     def _authorization(self) -> dict[str, str]:
+        if self._endpoint.login is not None:
+            token = self._endpoint.login.token()
+            self._proof = (token,)
+            return {"Authorization": f"Bearer {token}"}
         if self._endpoint.bearer_file is None:
             return {}
         return {"Authorization": f"Bearer {_text_of(self._endpoint.bearer_file, 'bearer_token_file')}"}
@@ -201,6 +221,15 @@ def _retry_after_s(response: httpx2.Response) -> float | None:
     """The seconds that a Retry-After header asks for, or Datadog's own; the other form, a date, is rare and counts as absent."""
     value: str = response.headers.get("retry-after") or response.headers.get("x-ratelimit-reset") or ""
     return float(value) if value.isdecimal() else None
+
+
+def _instant(header: str) -> datetime | None:
+    """The instant of a Date header; None where a proxy has left it out or spoiled it."""
+    try:
+        found = parsedate_to_datetime(header)
+    except ValueError:
+        return None
+    return found if found.tzinfo is not None else None
 
 
 def _reason(error: Exception) -> str:

@@ -2,10 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol, TypeAlias
 
 from connectors.login import Login
+
+Method: TypeAlias = Literal["GET", "POST", "PUT"]
 
 _TRANSIENT = frozenset({429, *range(500, 600)})
 
@@ -30,8 +33,8 @@ class Endpoint:
     """An HTTP API and how to speak to it.
 
     base_url: without credentials; paths are appended to it. bearer_file is read at every request, since mounted tokens
-    rotate. login: gives a token for every request, a new one where the server answers 401. signer: signs every request. basic: user
-    and password. ca_file: the only authority trusted, None = the system's. timeout_s: longest wait for the next bytes of an answer;
+    rotate. login: gives the bearer token, a new one where the server answers 401. signer: signs every request. basic: user and
+    password. ca_file: the only authority trusted, None = the system's. timeout_s: longest wait for the next bytes of an answer;
     a connection must be taken within 5 s of it. connections: most requests in flight at once. attempts: most tries of one request;
     none begins later than 2 x timeout_s after the first. retry_wait_s: wait before the second try, doubled at each, at most tenfold.
     """
@@ -54,13 +57,34 @@ class Endpoint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One request.
+
+    body: JSON, sent as it is. form: fields in its place. repeatable: sent again after a transient failure, for what does no harm if the
+    server carried it out the first time.
+    """
+
+    method: Method
+    path: str
+    query: Mapping[str, str] = field(default_factory=dict)
+    form: Mapping[str, str] | None = None
+    body: bytes | None = field(default=None, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    repeatable: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a server said in the end, whatever its status. retry_after_s: how long it wants to be left alone, None = it did not say."""
+    """What a server said in the end, whatever its status.
+
+    retry_after_s: how long it wants to be left alone; at: its clock when it answered; None = it did not say.
+    """
 
     status: int
     body: bytes = field(repr=False)
     location: str | None = None
     retry_after_s: float | None = None
+    at: datetime | None = None
 
     @property
     def text(self) -> str:

@@ -1,0 +1,56 @@
+"""Azure's login: the identity of the environment, pod or machine, found and asked by azure-identity at first use."""
+
+import threading
+from typing import TYPE_CHECKING
+
+from connectors.login import LoginFailed
+
+if TYPE_CHECKING:
+    from azure.identity import DefaultAzureCredential
+
+MANAGEMENT = "https://management.azure.com/.default"
+MONITOR = "https://prometheus.monitor.azure.com/.default"
+
+_INSTALL = "Azure's login needs a library that is not installed: pip install 'forecaster[azure]'"
+_SAID_CHARS = 400  # the library lists every place where it looked, with links
+
+
+class AzureLogin:
+    """A `Login` by DefaultAzureCredential, for one scope.
+
+    azure-identity looks at AZURE_CLIENT_ID and its kin, then at the workload identity of the pod, the managed identity of the machine,
+    and the logins of `az` and `azd`. It renews tokens 5 minutes before they end.
+    """
+
+    def __init__(self, scope: str = MANAGEMENT) -> None:
+        self._scope = scope
+        self._lock = threading.Lock()
+        self._credential: DefaultAzureCredential | None = None
+
+    def token(self) -> str:
+        """See `Login`."""
+        try:
+            from azure.core.exceptions import AzureError, ClientAuthenticationError  # noqa: PLC0415  # takes 0.1 s
+            from azure.identity import DefaultAzureCredential  # noqa: PLC0415
+        except ImportError as error:
+            raise LoginFailed(_INSTALL, lasting=True) from error
+        try:
+            with self._lock:
+                if self._credential is None:
+                    self._credential = DefaultAzureCredential()
+                return self._credential.get_token(self._scope).token
+        except ClientAuthenticationError as error:
+            msg = f"no usable Azure identity: {_line(error)}; set AZURE_CLIENT_ID and its kin, or give the pod a workload identity"
+            raise LoginFailed(msg, lasting=True) from error
+        except (AzureError, ValueError) as error:  # ValueError: settings of the environment that cannot be
+            raise LoginFailed(f"Azure gives us no token: {_line(error)}", lasting=isinstance(error, ValueError)) from error
+
+    def forget(self) -> None:
+        """See `Login`. The library keeps tokens within the credential, so that goes as well."""
+        with self._lock:
+            self._credential = None
+
+
+def _line(error: Exception) -> str:
+    line = " ".join(str(error).split())
+    return line if len(line) <= _SAID_CHARS else f"{line[:_SAID_CHARS]}..."
