@@ -1,6 +1,6 @@
 """Whether every query is answered now, and how far back."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -15,6 +15,7 @@ from forecaster.units import DAY_S, HOUR_S, MINUTE_S, WEEK_S, floor_to
 from jobs.checking.finding import Finding, State
 from jobs.checking.presets import PresetCheck
 from jobs.config.document import ForecastSection
+from jobs.config.presets import Supply
 from jobs.config.workloads import WorkloadSection
 
 _SEASON_S = 2 * WEEK_S
@@ -41,19 +42,30 @@ def check_load(section: WorkloadSection, forecast: ForecastSection, past: Past) 
 
 
 def check_presets(section: WorkloadSection, config: SourceConfig, forecast: ForecastSection, past: Past) -> Iterator[Finding]:
-    """One finding on what presets supply, one for each that the core asks for or that is missing, and one on each load signal's history."""
+    """One finding on what presets supply, one a preset that supplies nothing, one a signal that is asked for, one a history of load."""
     if not section.presets:
         return
     check = PresetCheck(section, config, past.source, past.now)
     answers = [(supply, *check.answered(supply)) for supply in section.supplies()]
     yield check.summary((supply, last) for supply, _, last in answers)
     yield from check.doubts()
-    used = section.used()
+    telling = {supply.preset.name for supply, found, _ in answers if found.state is State.OK}
+    used, silent = section.used(), set[str]()
     for supply, found, _ in answers:
-        if supply in used or found.state is not State.OK:
-            yield found if supply in used else replace(found, state=State.WARNING)
-        if supply in used and supply.quantity.signal in LOAD_SIGNALS and found.state is not State.FAILED:
-            yield _history(section, supply.query, forecast, past)
+        if supply.preset.name not in telling:
+            if supply.preset.name not in silent:
+                yield replace(found, what="presets", where=section.name, state=_worst(answers, supply.preset.name, used))
+            silent.add(supply.preset.name)
+        elif supply in used:
+            yield found
+            if supply.quantity.signal in LOAD_SIGNALS and found.state is not State.FAILED:
+                yield _history(section, supply.query, forecast, past)
+
+
+def _worst(answers: Sequence[tuple[Supply, Finding, float | None]], preset: str, used: Collection[Supply]) -> State:
+    """How it is that a preset supplies nothing: worse where the core asks for it."""
+    states = [found.state for supply, found, _ in answers if supply.preset.name == preset and supply in used]
+    return State.FAILED if State.FAILED in states else State.WARNING
 
 
 def _answered(where: str, query: Query, past: Past) -> Finding:

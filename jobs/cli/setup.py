@@ -9,6 +9,12 @@ from jobs.cli.options import DONE, FAILED, USAGE, ConfigFile, Json, Now, Output,
 
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the configuration instead, for editors.")]
 Force = Annotated[bool, typer.Option("--force", help="Write over a file that is there.")]
+Discover = Annotated[
+    bool, typer.Option("--discover", help="Look at what a Prometheus has, and print workloads to begin with as YAML instead.")
+]
+Address = Annotated[
+    str | None, typer.Option("--prometheus", metavar="URL", help="The server to discover. Default: the sources of the configuration.")
+]
 NewFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
 
 
@@ -30,11 +36,23 @@ def init(file: NewFile = Path("forecaster.yaml"), schema: Schema = False, force:
     say(f"{file} is written; fill in the lines marked <--, then run `forecaster check --config {file}`")
 
 
-def check(config: ConfigFile = None, now: Now = None, output: OutputFormat = Output.TABLE, json: Json = False) -> None:
+def check(
+    config: ConfigFile = None,
+    now: Now = None,
+    output: OutputFormat = Output.TABLE,
+    json: Json = False,
+    discover: Discover = False,
+    prometheus: Address = None,
+) -> None:
     """Say connector by connector what works and what does not; nothing is written anywhere.
+
+    With --discover: recognise engines and gateways by their metrics, and propose workloads for them.
 
     Example: forecaster check
     """
+    if discover or prometheus is not None:
+        _discover(config, now, prometheus)
+        return
     from jobs.checking.check import check_all
     from jobs.checking.finding import State
     from jobs.cli.session import instant
@@ -52,6 +70,28 @@ def check(config: ConfigFile = None, now: Now = None, output: OutputFormat = Out
     if any(finding.is_unusable_configuration for finding in findings):
         raise typer.Exit(USAGE)
     raise typer.Exit(FAILED if any(finding.state is State.FAILED for finding in findings) else DONE)
+
+
+def _discover(config: Path | None, now: str | None, prometheus: str | None) -> None:
+    from jobs.cli.session import instant
+    from jobs.cli.show import say
+    from jobs.clock import SystemClock
+    from jobs.config.document import LogSection
+    from jobs.discovery import look_at, servers
+    from jobs.proposal import proposal, told
+    from jobs.telemetry import start_logging
+
+    start_logging(LogSection(level="error"))
+    asked = servers(config, prometheus)
+    services = look_at(asked, SystemClock().now() if now is None else instant(now))
+    text = proposal(asked, services)
+    where = " and ".join(server.config.url for server in asked)
+    if not text:
+        seen = f"only {told(services)}" if services else "none of the metrics that presets know (docs/presets.md)"
+        say(f"{where} had {seen} in the last day: no engine and no gateway to propose a workload for; check that they are scraped")
+        raise typer.Exit(FAILED)
+    say(f"{where} has {told(services)}; fill in the lines marked <--, then run `forecaster check`")
+    typer.echo(text, nl=False)
 
 
 def migrate(config: ConfigFile = None) -> None:
