@@ -133,10 +133,12 @@ class KubeApi:
                 (plural, namespace, name), metadata={}, spec=_present({"replicas": replicas}), status=_present({"readyReplicas": ready})
             )
 
-    def put(self, plural: str, namespace: str, name: str, *, metadata: Json, spec: Json | None = None, status: Json | None = None) -> None:
-        """Any object as it is to stand from now on: a pod, a node (namespace ""), a workload with a selector."""
+    def put(
+        self, plural: str, namespace: str, name: str, *, metadata: Json, spec: Json | None = None, status: Json | None = None, **parts: Json
+    ) -> None:
+        """Any object as it is to stand from now on: a pod, a node (namespace ""), a workload with a selector. parts: what else it has."""
         with self._lock:
-            self._objects.add((plural, namespace, name), metadata=metadata, spec=spec or {}, status=status or {})
+            self._objects.add((plural, namespace, name), metadata=metadata, spec=spec or {}, status=status or {}, **parts)
 
     def remove(self, plural: str, namespace: str, name: str) -> None:
         """Delete an object."""
@@ -225,8 +227,6 @@ class KubeApi:
                     return HTTPStatus.CREATED, self._reviewed(request)
                 case "list":
                     return HTTPStatus.OK, self._listed(request)
-                case "discover":
-                    return HTTPStatus.OK, self._discovered(request)
             key = self._key(request)
             show = self._objects.scale if request.path.endswith("/scale") else self._objects.shown
             shown = show(key)
@@ -250,6 +250,10 @@ class KubeApi:
                 if ("get", "nodes") in self._forbidden:
                     raise Refusal(403, "Forbidden", f'nodes "{name}" is forbidden: our role may not get it')
                 return "nodes", "", name
+            case ["api", "v1", "namespaces", namespace, "configmaps", name]:
+                if ("get", "configmaps") in self._forbidden:
+                    raise Refusal(403, "Forbidden", f'configmaps "{name}" is forbidden: our role may not get it')
+                return "configmaps", namespace, name
             case ["apis", group, version, "namespaces", namespace, plural, name, *part] if self._serves(
                 plural, group, version
             ) and part in ([], ["scale"]):
@@ -268,14 +272,6 @@ class KubeApi:
 
     def _serves(self, plural: str, group: str, version: str) -> bool:
         return self._objects.api_versions.get(plural) == f"{group}/{version}"
-
-    def _discovered(self, request: Request) -> Json:
-        served = request.path.strip("/").removeprefix("apis/")
-        plurals = [plural for plural, version in self._objects.api_versions.items() if version == served]
-        if not plurals:
-            raise Refusal(404, "NotFound", "the server could not find the requested resource")
-        resources = [{"name": plural, "kind": self._objects.kinds[plural]} for plural in plurals]
-        return {"kind": "APIResourceList", "groupVersion": served, "resources": resources}
 
     def _reviewed(self, request: Request) -> Json:
         if request.path != "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
@@ -338,15 +334,10 @@ def _is_collection(target: str) -> bool:
     return len(parts) == first + 1 or (len(parts) == first + 3 and parts[first] == "namespaces")
 
 
-def _is_group(target: str) -> bool:
-    """/apis/GROUP/VERSION."""
-    return urlsplit(target).path.strip("/").count("/") == 2 and target.startswith("/apis/")
-
-
 def _handler(api: KubeApi) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            self._respond("discover" if _is_group(self.path) else "list" if _is_collection(self.path) else "get")
+            self._respond("list" if _is_collection(self.path) else "get")
 
         def do_POST(self) -> None:
             self._respond("create")

@@ -20,6 +20,8 @@ API_VERSIONS |= {"poddisruptionbudgets": "policy/v1", "priorityclasses": "schedu
 KINDS |= {"poddisruptionbudgets": "PodDisruptionBudget", "priorityclasses": "PriorityClass"}
 API_VERSIONS |= {"leaderworkersets": "leaderworkerset.x-k8s.io/v1", "rollouts": "argoproj.io/v1alpha1"}
 KINDS |= {"leaderworkersets": "LeaderWorkerSet", "rollouts": "Rollout"}
+API_VERSIONS |= {"configmaps": "v1"}
+KINDS |= {"configmaps": "ConfigMap"}
 SCALED = ("deployments", "statefulsets", "leaderworkersets", "rollouts")
 
 _OWNED = (("spec",), ("metadata", "annotations"))
@@ -47,7 +49,7 @@ class Objects:
     _owners: dict[Key, dict[tuple[str, ...], tuple[str, str]]] = field(default_factory=dict)
     _version: int = 1_000
 
-    def add(self, key: Key, *, metadata: Json, spec: Json, status: Json) -> None:
+    def add(self, key: Key, *, metadata: Json, spec: Json, status: Json, **parts: Json) -> None:
         """Create an object, as kubectl would."""
         plural, namespace, name = key
         self._values[key] = {
@@ -56,6 +58,7 @@ class Objects:
             "metadata": {"name": name, "namespace": namespace, **metadata},
             "spec": spec,
             "status": status,
+            **parts,
         }
         self._owners[key] = {}
         self.touch(key)

@@ -113,14 +113,15 @@ class Cluster:
         ref = ObjectRef(group="", version="v1", plural="nodes", namespace="", name=name)
         return self._retried(self._call, "get", ref, _read_node)
 
+    def config_map(self, namespace: str, name: str) -> dict[str, str]:
+        """The texts of a ConfigMap."""
+        ref = ObjectRef(group="", version="v1", plural="configmaps", namespace=namespace, name=name)
+        texts: dict[str, str] = self._retried(self._call, "get", ref, _read_config_map).get("data") or {}
+        return texts
+
     def may(self, verb: str, ref: ObjectRef) -> bool:
         """Whether our role allows the verb on the object, as the server's own SelfSubjectAccessReview says: nothing is kept of it."""
         return self._retried(self._may_once, verb, ref)
-
-    def served(self, group: str, version: str) -> dict[str, str]:
-        """The plurals that a version of an API group serves, by kind. A group that is not served is KubeFailed with 404."""
-        ref = ObjectRef(group=group, version=version, plural="resources", namespace="", name=f"{group}/{version}")
-        return self._retried(self._served_once, ref)
 
     def merge(self, ref: ObjectRef, patch: Json, *, rehearsed: bool = False) -> Json:
         """The object after one JSON merge patch (RFC 7386), written as field manager `forecaster`; rehearsed: as it would be, unwritten."""
@@ -144,16 +145,6 @@ class Cluster:
             ref,
             lambda api, path, timeout_s: _method(api, "get", ref)(**_scoped(path), _preload_content=False, _request_timeout=timeout_s),
         )
-
-    def _served_once(self, ref: ObjectRef) -> dict[str, str]:
-        answer = self._call(
-            "list",
-            ref,
-            lambda api, path, timeout_s: api.get_api_resources(
-                path["group"], path["version"], _preload_content=False, _request_timeout=timeout_s
-            ),
-        )
-        return {one["kind"]: one["name"] for one in answer.get("resources", ()) if "/" not in one["name"]}
 
     def _find_once(self, ref: ObjectRef, selector: str, page_of: Callable[..., Any] | None = None) -> tuple[Json, ...]:
         found: list[Json] = []
@@ -240,6 +231,13 @@ def _read_node(api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  #
     from kubernetes.client import CoreV1Api  # noqa: PLC0415
 
     return CoreV1Api(api.api_client).read_node(path["name"], _preload_content=False, _request_timeout=timeout_s)
+
+
+def _read_config_map(api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
+    from kubernetes.client import CoreV1Api  # noqa: PLC0415
+
+    core = CoreV1Api(api.api_client)
+    return core.read_namespaced_config_map(path["name"], path["namespace"], _preload_content=False, _request_timeout=timeout_s)
 
 
 def _may_pass(error: Exception) -> bool:

@@ -5,9 +5,11 @@ set_floor    one merge patch that carries the resourceVersion seen: the field an
 release      the same with the original, and our marks removed
 """
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -16,7 +18,7 @@ from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.connection import KubeConnection
 from connectors.targets.access import check_may, missing_for_starts, rehearse
 from connectors.targets.kube_errors import target_error
-from connectors.targets.marks import OURS, Marks, pause_of, read_marks, written_marks
+from connectors.targets.marks import FLOOR, OURS, PREFIX, Marks, pause_of, read_marks, written_marks
 from connectors.targets.object_fields import CountField, count_of, optional_count, patch_of
 from connectors.targets.scaled_workload import pod_starts, replicas_of
 from connectors.targets.taken import floor_taken, is_ours, original_taken, within_bounds
@@ -25,6 +27,8 @@ from forecaster.decision import Applied, Decision, Paused, Seen
 from forecaster.errors import TargetError, TargetRefused
 from forecaster.reasons import Reason
 from forecaster.starts import Start
+
+Answer = TypeVar("Answer")
 
 NAMESPACE = "Namespace of the object. No default: the current namespace of a kubeconfig changes."
 CLUSTER = "How its API server is reached. Default: what kubectl would use, else the pod's own service account."
@@ -44,9 +48,11 @@ class KubeObject:
     """One number field of one object.
 
     ceiling: the field beside it, None = there is none. replicas_per_unit: replicas that one of the field's count stands for. scaled: the
-    workload whose pods the floor is about, None = it cannot be told. check: raises TargetRefused where the object is not ours to write.
-    least: the smallest count that the object takes now (`after`) and why, None = 0. paused: who holds the object beside our own
-    annotation. carrier: the object that really carries the floor, found from this one; None = this one. A write then finds it again.
+    workload whose pods the floor is about, None = it cannot be told. counted: ready and pending replicas, where that workload does not
+    tell them. beside: replicas that stand beside the field's count and that a floor includes. check: raises TargetRefused where the
+    object is not ours to write. least: the smallest count that the object takes now (`after`) and why, None = 0. paused: who holds the
+    object beside our own annotation. carrier: the object that really carries the floor, found from this one; None = this one. A write
+    then finds it again. mark_prefix: what our annotations begin with, where a controller would hand others on to pods and restart them.
     """
 
     target: str
@@ -55,10 +61,13 @@ class KubeObject:
     ceiling: CountField | None = None
     replicas_per_unit: int = 1
     scaled: Callable[[Json, Cluster], ObjectRef | None] = lambda _value, _cluster: None
+    counted: Callable[[Json, Cluster], tuple[int | None, int | None]] | None = None
+    beside: Callable[[Json, Cluster], int] = lambda _value, _cluster: 0
     check: Callable[[Json, Cluster], None] = lambda _value, _cluster: None
     least: Callable[[Standing], Reason | None] = lambda _standing: None
     paused: Callable[[Json], str | None] = lambda _value: None
     carrier: Callable[[Json, Cluster], "KubeObject | None"] | None = None
+    mark_prefix: str = PREFIX
 
 
 class KubeObjectTarget:
@@ -73,36 +82,36 @@ class KubeObjectTarget:
         """The object and the workload behind it, as they stand."""
         found = self._find()
         spec, unit, where = found.spec, found.spec.replicas_per_unit, str(found.spec.ref)
-        spec.check(found.value, self._cluster)
-        floor = count_of(found.value, spec.floor, where)
-        ceiling = None if spec.ceiling is None else optional_count(found.value, spec.ceiling, where)
-        marks = read_marks(found.metadata.annotations, where=where, now=now)
+        self._asked(spec.check, found)
+        floor, ceiling = count_of(found.value, spec.floor, where), _ceiling(found)
+        marks = read_marks(_plain(found.metadata.annotations, spec.mark_prefix), where=where, now=now)
         original = floor if marks.original is None else marks.original
         writer = _writer(found, floor, marks)
-        ready, pending = replicas_of(spec.scaled(found.value, self._cluster), self._cluster)
-        by = spec.paused(found.value)
-        paused = marks.paused or found.paused
+        ready, pending = self._counted(found)
+        beside = self._asked(spec.beside, found)
+        by, paused = spec.paused(found.value), marks.paused or found.paused
         return Seen(
             target=self.name,
             at=now,
-            floor=floor * unit,
-            ceiling=None if ceiling is None else ceiling * unit,
-            original=original * unit,
+            floor=floor * unit + beside,
+            ceiling=None if ceiling is None else ceiling * unit + beside,
+            original=original * unit + beside,
             ready=None if ready is None else ready * unit,
             pending=None if pending is None else pending * unit,
-            version=found.metadata.resource_version,
+            version=json.dumps([found.metadata.resource_version, beside]),
             paused=paused or (Paused.HOLD if by is not None else None),
             paused_by=by if paused is None else None,
             valid_until=marks.valid_until,
             writer=None if writer is None else writer.name,
             remedy=None if writer is None else writer.remedy,
-            least=_in_replicas(spec.least(Standing(value=found.value, floor=floor, original=original)), unit),
+            least=_least(found, Standing(value=found.value, floor=floor, original=original), beside),
         )
 
     def would_set(self, decision: Decision, seen: Seen) -> Applied:
         """What `set_floor` would do: whole units, at least what the object takes, at most its ceiling."""
-        unit = self._spec.replicas_per_unit
-        whole, reasons = within_bounds(-(-decision.floor // unit) * unit, seen, ceiling=self._ceiling)
+        unit, (_, beside) = self._spec.replicas_per_unit, json.loads(seen.version)
+        units = max(-(-(decision.floor - beside) // unit), 0)
+        whole, reasons = within_bounds(units * unit + beside, seen, ceiling=self._ceiling)
         return floor_taken(decision, seen, whole=whole, reasons=reasons)
 
     def would_release(self, seen: Seen) -> Applied:
@@ -111,32 +120,30 @@ class KubeObjectTarget:
 
     def set_floor(self, decision: Decision, seen: Seen) -> Applied:
         """Writes the field and our annotations in one patch."""
-        applied, unit = self.would_set(decision, seen), self._spec.replicas_per_unit
+        applied = self.would_set(decision, seen)
         if applied.written:
-            count = applied.after // unit
+            count, original = (self._units(replicas, seen) for replicas in (applied.after, seen.original))
             floors = (count,) if is_ours(applied, seen) else ()
-            marks = written_marks(original=seen.original // unit, floors=floors, valid_until=decision.valid_until)
-            self._patch(count, marks, seen)
+            self._patch(count, written_marks(original=original, floors=floors, valid_until=decision.valid_until), seen)
         return applied
 
     def release(self, seen: Seen) -> Applied:
         """Writes the original and removes our annotations in one patch."""
         applied = self.would_release(seen)
         if applied.written:
-            self._patch(applied.after // self._spec.replicas_per_unit, dict.fromkeys(OURS), seen)
+            self._patch(self._units(applied.after, seen), dict.fromkeys(OURS), seen)
         return applied
 
     def starts(self, now: datetime) -> tuple[Start, ...]:
         """The pods of the workload behind the object; none where it is of a kind, or has a selector, that we do not know."""
         found = self._find()
-        return pod_starts(found.spec.scaled(found.value, self._cluster), self._cluster, target=self.name, now=now)
+        return pod_starts(self._asked(found.spec.scaled, found), self._cluster, target=self.name, now=now)
 
     def check_write(self) -> None:
         """As `access.Checkable`: our rights, then a floor beside the present one in a rehearsal on the API server itself."""
         found = self._find()
         check_may("patch", found.spec.ref, self._cluster)
-        floor = count_of(found.value, found.spec.floor, str(found.spec.ref))
-        ceiling = None if found.spec.ceiling is None else optional_count(found.value, found.spec.ceiling, str(found.spec.ref))
+        floor, ceiling = count_of(found.value, found.spec.floor, str(found.spec.ref)), _ceiling(found)
         other = floor + 1 if ceiling is None or floor < ceiling else floor
         after = rehearse(found.spec.ref, patch_of(found.spec.floor.path, other), self._cluster)
         kept = count_of(after, replace(found.spec.floor, absent=floor), str(found.spec.ref))
@@ -148,6 +155,23 @@ class KubeObjectTarget:
         """As `access.Checkable`."""
         return missing_for_starts(self._spec.ref.namespace, self._cluster)
 
+    def _asked(self, question: Callable[[Json, Cluster], Answer], found: "_Found") -> Answer:
+        """What a part of the spec says of the object, where it may have to ask the cluster."""
+        try:
+            return question(found.value, self._cluster)
+        except KubeFailed as failed:
+            raise target_error(failed) from failed
+
+    def _counted(self, found: "_Found") -> tuple[int | None, int | None]:
+        if found.spec.counted is not None:
+            return self._asked(found.spec.counted, found)
+        return replicas_of(self._asked(found.spec.scaled, found), self._cluster)
+
+    def _units(self, replicas: int, seen: Seen) -> int:
+        """The field's count that stands for so many replicas, those beside it left out."""
+        beside: int = json.loads(seen.version)[1]
+        return max(replicas - beside, 0) // self._spec.replicas_per_unit
+
     @property
     def _ceiling(self) -> str:
         return "the ceiling" if self._spec.ceiling is None else self._spec.ceiling.name
@@ -155,10 +179,7 @@ class KubeObjectTarget:
     def _find(self) -> "_Found":
         """The object that carries the floor; a pause on the one that was configured holds for both."""
         found = self._read(self._spec)
-        try:
-            carrier = None if self._spec.carrier is None else self._spec.carrier(found.value, self._cluster)
-        except KubeFailed as failed:
-            raise target_error(failed) from failed
+        carrier = None if self._spec.carrier is None else self._asked(self._spec.carrier, found)
         return found if carrier is None else replace(self._read(carrier), paused=pause_of(found.metadata.annotations))
 
     def _read(self, spec: KubeObject) -> "_Found":
@@ -174,7 +195,8 @@ class KubeObjectTarget:
 
     def _patch(self, count: int, marks: dict[str, str] | dict[str, None], seen: Seen) -> None:
         spec = self._spec if self._spec.carrier is None else self._find().spec
-        metadata = {"metadata": {"resourceVersion": seen.version, "annotations": marks}}
+        annotations = {f"{spec.mark_prefix}{key.removeprefix(PREFIX)}": text for key, text in marks.items()}
+        metadata = {"metadata": {"resourceVersion": json.loads(seen.version)[0], "annotations": annotations}}
         try:
             self._cluster.merge(spec.ref, _joined(metadata, patch_of(spec.floor.path, count)))
         except KubeFailed as failed:
@@ -188,11 +210,26 @@ def object_name(kind: str, namespace: str, name: str, cluster: KubeConnection) -
 
 def _writer(found: "_Found", floor: int, marks: Marks) -> Writer | None:
     """Who holds the field, where it is not what we last wrote."""
-    return second_writer(found.value, found.spec.floor.path) if marks.floors and floor not in marks.floors else None
+    if not marks.floors or floor in marks.floors:
+        return None
+    return second_writer(found.value, found.spec.floor.path, mark=f"{found.spec.mark_prefix}{FLOOR.removeprefix(PREFIX)}")
 
 
-def _in_replicas(least: Reason | None, unit: int) -> Reason | None:
-    return None if least is None or least.after is None else replace(least, after=least.after * unit)
+def _ceiling(found: "_Found") -> int | None:
+    """The count in the ceiling; one of 0 means in every API that has it that there is none."""
+    spec = found.spec
+    return None if spec.ceiling is None else optional_count(found.value, spec.ceiling, str(spec.ref)) or None
+
+
+def _least(found: "_Found", standing: Standing, beside: int) -> Reason | None:
+    """The smallest floor that is taken, in replicas."""
+    least = found.spec.least(standing)
+    return None if least is None or least.after is None else replace(least, after=least.after * found.spec.replicas_per_unit + beside)
+
+
+def _plain(annotations: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """Our annotations under the names that they have everywhere else."""
+    return {f"{PREFIX}{key.removeprefix(prefix)}": text for key, text in annotations.items() if key.startswith(prefix)}
 
 
 def _joined(one: Json, other: Json) -> Json:

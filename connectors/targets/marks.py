@@ -8,6 +8,7 @@ from forecaster.decision import Paused
 from forecaster.errors import TargetRefused
 from forecaster.units import iso
 
+PREFIX = "forecaster/"
 ORIGINAL = "forecaster/original"
 FLOOR = "forecaster/floor"
 VALID_UNTIL = "forecaster/valid-until"

@@ -11,12 +11,19 @@ from connectors.google import GoogleLogin
 from connectors.http.endpoint import Endpoint
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
+from connectors.targets.aibrix import AibrixConfig
 from connectors.targets.aks_agentpool import AksAgentpoolConfig, AksAgentpoolTarget
 from connectors.targets.asg import AsgConfig, AsgTarget
+from connectors.targets.capacity_buffer import CapacityBufferConfig
+from connectors.targets.dynamo import DynamoConfig
 from connectors.targets.ecs import EcsConfig, EcsService
 from connectors.targets.eks_nodegroup import EksNodegroupConfig, EksNodegroupTarget
 from connectors.targets.gke_nodepool import GkeNodepoolConfig, GkeNodepoolTarget
+from connectors.targets.keda_scaledobject import KedaScaledObjectConfig
+from connectors.targets.knative import KnativeConfig
+from connectors.targets.kserve import KserveConfig
 from connectors.targets.kube_object import KubeObjectTarget
+from connectors.targets.kubernetes_field import KubernetesFieldConfig
 from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.kubernetes_scale import KubernetesScaleConfig, KubernetesScaleTarget
 from connectors.targets.placeholder_pods import PlaceholderPodsConfig, PlaceholderPodsTarget
@@ -30,6 +37,13 @@ from forecaster.ports import ScaleTarget
 TargetConfig: TypeAlias = Annotated[
     RecordingConfig
     | KubernetesHpaConfig
+    | KedaScaledObjectConfig
+    | KserveConfig
+    | KnativeConfig
+    | AibrixConfig
+    | DynamoConfig
+    | CapacityBufferConfig
+    | KubernetesFieldConfig
     | KubernetesScaleConfig
     | PlaceholderPodsConfig
     | EksNodegroupConfig
@@ -89,6 +103,13 @@ def _scalable(kind: Callable[[Any, AwsAccount], Scaled], config: Any, clients: C
 OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
     RecordingConfig: lambda config, _: RecordingTarget(VirtualObject(config)),
     KubernetesHpaConfig: _kube_object,
+    KedaScaledObjectConfig: _kube_object,
+    KserveConfig: _kube_object,
+    KnativeConfig: _kube_object,
+    AibrixConfig: _kube_object,
+    DynamoConfig: _kube_object,
+    CapacityBufferConfig: _kube_object,
+    KubernetesFieldConfig: _kube_object,
     KubernetesScaleConfig: lambda config, clients: KubernetesScaleTarget(config, clients.cluster(config.cluster)),
     PlaceholderPodsConfig: lambda config, clients: PlaceholderPodsTarget(config, clients.cluster(config.cluster)),
     EksNodegroupConfig: lambda config, clients: EksNodegroupTarget(config, clients.account(config.connection)),
@@ -103,7 +124,14 @@ OPENERS: Mapping[type[BaseModel], Callable[[Any, Clients], Target]] = {
 }
 
 
-NODES: tuple[type[BaseModel], ...] = (PlaceholderPodsConfig, EksNodegroupConfig, AsgConfig, GkeNodepoolConfig, AksAgentpoolConfig)
+NODES: tuple[type[BaseModel], ...] = (
+    PlaceholderPodsConfig,
+    CapacityBufferConfig,
+    EksNodegroupConfig,
+    AsgConfig,
+    GkeNodepoolConfig,
+    AksAgentpoolConfig,
+)
 """The kinds that count nodes, which have to be there before the replicas on them."""
 
 

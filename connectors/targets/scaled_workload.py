@@ -5,7 +5,7 @@ from datetime import datetime
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from connectors.kube.cluster import Cluster, KubeFailed, ObjectRef
+from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.starts import Nodes, selector_of, starts_of
 from connectors.targets.kube_errors import target_error
 from forecaster.starts import Start
@@ -24,6 +24,15 @@ def workload_ref(*, api_version: str, kind: str, namespace: str, name: str) -> O
     group, _, version = api_version.partition("/")
     plural = _PLURALS.get((group, kind))
     return None if plural is None else ObjectRef(group=group, version=version, plural=plural, namespace=namespace, name=name)
+
+
+def scale_target(value: Json, namespace: str) -> ObjectRef | None:
+    """The workload that the spec.scaleTargetRef of an autoscaler names, a Deployment where it leaves that out; None = of a kind unknown."""
+    named = (value.get("spec") or {}).get("scaleTargetRef") or {}
+    if not named.get("name"):
+        return None
+    api_version, kind = named.get("apiVersion") or "apps/v1", named.get("kind") or "Deployment"
+    return workload_ref(api_version=api_version, kind=kind, namespace=namespace, name=named["name"])
 
 
 def deployment(namespace: str, name: str) -> ObjectRef:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import FIELD_MANAGER, Json
+from connectors.targets.marks import FLOOR
 from connectors.targets.object_fields import Path, pointer, spell
 
 UNKNOWN_WRITER = "an unknown writer"
@@ -33,20 +34,21 @@ class Writer:
     remedy: str | None
 
 
-def second_writer(value: Json, path: Path) -> Writer:
-    """Who holds the field of an object whose value there is not what we last wrote."""
+def second_writer(value: Json, path: Path, *, mark: str = FLOOR) -> Writer:
+    """Who holds the field of an object whose value there is not what we last wrote. mark: the annotation that says what that was."""
     book = _read(value)
     entries = [entry for entry in book.metadata.managed_fields if _owns(entry.fields_v1, path)]
     others = [entry for entry in entries if entry.manager != FIELD_MANAGER]
     # our own name on a value that we did not write is not ours
     ours = ANOTHER_FORECASTER if entries else UNKNOWN_WRITER
     name = max(others, key=lambda entry: entry.time).manager if others else ours
-    return Writer(name=name, remedy=remedy(name, value, path))
+    return Writer(name=name, remedy=remedy(name, value, path, mark=mark))
 
 
-def remedy(manager: str, value: Json, path: Path) -> str | None:
+def remedy(manager: str, value: Json, path: Path, *, mark: str = FLOOR) -> str | None:
     """What to change so that the writer of that name lets go of the field, by the writer, else by whose object it is."""
-    writing = _Writing(manager=manager, path=path, book=_read(value), api_version=value.get("apiVersion", ""), kind=value.get("kind", ""))
+    api_version, kind = str(value.get("apiVersion", "")), str(value.get("kind", ""))
+    writing = _Writing(manager=manager, path=path, mark=mark, book=_read(value), api_version=api_version, kind=kind)
     return next((said for said in (say(writing) for say in _SAYINGS) if said is not None), None)
 
 
@@ -56,6 +58,7 @@ class _Writing:
 
     manager: str
     path: Path
+    mark: str
     book: "_Object"
     api_version: str
     kind: str
@@ -124,7 +127,7 @@ def _person(writing: _Writing) -> str | None:
     if not writing.manager.startswith("kubectl"):
         return None
     where = f"{writing.kind.lower()} {writing.book.metadata.name} -n {writing.book.metadata.namespace}"
-    return f"a person set it with kubectl; to hand it back: kubectl annotate {where} forecaster/floor-"
+    return f"a person set it with kubectl; to hand it back: kubectl annotate {where} {writing.mark}-"
 
 
 def _forecaster(writing: _Writing) -> str | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
@@ -13,6 +14,7 @@ from forecaster.reasons import Code
 from forecaster.units import iso
 from tests.aks_api import AksApi, aks_to_ask
 from tests.aws import Aws, aws_to_ask
+from tests.connectors.targets import object_subjects
 from tests.connectors.targets.aws_subjects import AsgSubject, ScalableSubject
 from tests.connectors.targets.cloud_subjects import AksSubject, GkeSubject, WebhookSubject
 from tests.connectors.targets.scale_subjects import PlaceholderSubject, ScaleSubject
@@ -40,8 +42,13 @@ def _scalable(request: pytest.FixtureRequest, kind: str) -> Subject:
     return ScalableSubject(aws=request.getfixturevalue("aws"), account=request.getfixturevalue("account"), kind=kind)
 
 
+def _object(kind: str, request: pytest.FixtureRequest) -> Subject:
+    return object_subjects.ObjectSubject(api=request.getfixturevalue("api"), kind=kind)
+
+
 SUBJECTS: Mapping[str, Callable[[pytest.FixtureRequest], Subject]] = {
     "kubernetes-hpa": lambda request: HpaSubject(api=request.getfixturevalue("api")),
+    **{kind: partial(_object, kind) for kind in object_subjects.KINDS},
     "kubernetes-scale": lambda request: ScaleSubject(api=request.getfixturevalue("api")),
     "placeholder-pods": lambda request: PlaceholderSubject(api=request.getfixturevalue("api")),
     "eks-nodegroup": lambda request: EksSubject(aws=request.getfixturevalue("aws"), account=request.getfixturevalue("account")),
@@ -53,7 +60,7 @@ SUBJECTS: Mapping[str, Callable[[pytest.FixtureRequest], Subject]] = {
     "webhook": lambda request: WebhookSubject(hook=request.getfixturevalue("hook")),
 }
 """A row a kind: the object behind it, found at 2 of at most 20 replicas."""
-UNBOUNDED = frozenset({"kubernetes-scale", "placeholder-pods"})
+UNBOUNDED = frozenset({"kubernetes-scale", "placeholder-pods"}) | object_subjects.UNBOUNDED
 """The kinds whose objects have no ceiling of their own."""
 
 WRITERS = tuple(SUBJECTS)
