@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 
 from jobs.references.commands import commands_page, every_command, prose_and_example
 from jobs.references.configuration import configuration_page
+from jobs.references.presets import presets_page
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = dict(every_command())
@@ -32,15 +33,17 @@ HEAVY = (
 )
 
 
-@pytest.mark.parametrize(("name", "page"), [("configuration.md", configuration_page), ("cli.md", commands_page)])
+@pytest.mark.parametrize(
+    ("name", "page"), [("configuration.md", configuration_page), ("cli.md", commands_page), ("presets.md", presets_page)]
+)
 def test_a_reference_is_what_make_docs_would_write(name: str, page: Callable[[], str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "40")  # whatever the terminal
     assert (ROOT / "docs" / name).read_text(encoding="utf-8") == page(), "run `make docs` and commit what it writes"
 
 
-def test_make_docs_writes_both_references(tmp_path: Path) -> None:
+def test_make_docs_writes_every_reference(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "jobs.references", str(tmp_path)], cwd=ROOT, check=True)  # noqa: S603 - our own module
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["cli.md", "configuration.md"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cli.md", "configuration.md", "presets.md"]
 
 
 def test_every_command_of_the_design_is_there() -> None:

@@ -47,8 +47,8 @@ VLLM = Preset(
         Quantity.KV_CACHE: "avg(vllm:kv_cache_usage_perc{})",
     },
     renamed=(
-        Renamed(new="vllm:kv_cache_usage_perc", old="vllm:gpu_cache_usage_perc", since="0.9"),
-        Renamed(new="vllm:", old="vllm_", since="collectors that write no colon"),
+        Renamed(new="vllm:kv_cache_usage_perc", old="vllm:gpu_cache_usage_perc", when="before 0.9"),
+        Renamed(new="vllm:", old="vllm_", when="where a collector writes no colon"),
     ),
     notes=(_SERVED, "refused and error rate need a version that counts them"),
 )
@@ -73,7 +73,7 @@ SGLANG = Preset(
         Quantity.BATCH_SIZE: "avg(sglang:num_running_reqs{})",
         Quantity.KV_CACHE: "avg(sglang:token_usage{})",
     },
-    renamed=(Renamed(new="sglang:", old="sglang_", since="collectors that write no colon"),),
+    renamed=(Renamed(new="sglang:", old="sglang_", when="where a collector writes no colon"),),
     copies=("tp_rank", "pp_rank", "moe_ep_rank"),  # with --enable-metrics-for-all-schedulers every rank tells the same
     notes=(_SERVED,),
 )
@@ -98,8 +98,8 @@ TGI = Preset(
         Quantity.BATCH_SIZE: "avg(tgi_batch_current_size{})",
     },
     renamed=(
-        Renamed(new="tgi_request_count", old="tgi_request_count_total", since="collectors that write OpenMetrics"),
-        Renamed(new="tgi_request_failure", old="tgi_request_failure_total", since="collectors that write OpenMetrics"),
+        Renamed(new="tgi_request_count", old="tgi_request_count_total", when="where a collector writes OpenMetrics"),
+        Renamed(new="tgi_request_failure", old="tgi_request_failure_total", when="where a collector writes OpenMetrics"),
     ),
     notes=("it has no label for the model: match what scraping adds, such as namespace and service",),
 )
@@ -153,7 +153,7 @@ TRTLLM = Preset(
         " / (sum(rate(trtllm_request_error_total{}[2m])) + sum(rate(trtllm_request_success_total{}[2m])))",
         Quantity.KV_CACHE: "avg(trtllm_kv_cache_utilization{})",
     },
-    renamed=(Renamed(new="trtllm_", old="trtllm:", since="Dynamo 0.8"),),
+    renamed=(Renamed(new="trtllm_", old="trtllm:", when="under Dynamo up to 0.7"),),
     notes=(_SERVED, "before 1.2 it tells requests and latencies only"),
 )
 NIM = Preset(
@@ -192,7 +192,7 @@ RAY_SERVE = Preset(
         Quantity.ERROR_RATE: share("ray_serve_deployment_error_counter_total{}", "ray_serve_deployment_request_counter_total{}"),
         Quantity.BATCH_SIZE: "avg(ray_serve_replica_processing_queries{})",
     },
-    renamed=(Renamed(new="*_total", old="*", since="versions that write counters without _total"),),
+    renamed=(Renamed(new="*_total", old="*", when="in versions that write counters without a suffix"),),
     lacking=(Lacking(metric="ray_serve_replica_", labels=("route",)), Lacking(metric="ray_serve_deployment_queued", labels=("route",))),
     notes=(
         "a request through several deployments is counted at each: match one deployment",

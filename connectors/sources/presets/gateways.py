@@ -38,15 +38,15 @@ LLM_D = Preset(
     },
     renamed=(
         *(
-            Renamed(new=f"llm_d_epp_request_{new}", old=f"inference_objective_{old}", since="0.9")
+            Renamed(new=f"llm_d_epp_request_{new}", old=f"inference_objective_{old}", when="in older routers")
             for new, old in (
                 *(("total", "request_total"), ("error_total", "request_error_total"), ("duration_seconds", "request_duration_seconds")),
                 *(("running", "running_requests"), ("input_tokens", "input_tokens"), ("output_tokens", "output_tokens")),
             )
         ),
-        Renamed(new="inference_objective_", old="inference_model_", since="the Gateway API Inference Extension 1.0"),
-        Renamed(new="llm_d_epp_flow_control_", old="inference_extension_flow_control_", since="0.9"),
-        Renamed(new="llm_d_epp_average_", old="inference_pool_average_", since="0.9"),
+        Renamed(new="inference_objective_", old="inference_model_", when="before the Gateway API Inference Extension 1.0"),
+        Renamed(new="llm_d_epp_flow_control_", old="inference_extension_flow_control_", when="in older routers"),
+        Renamed(new="llm_d_epp_average_", old="inference_pool_average_", when="in older routers"),
     ),
     spellings=(Spelling(metric="llm_d_epp_average_", label="inference_pool", instead="name"),),
     lacking=(
@@ -175,8 +175,8 @@ KONG = Preset(
         Quantity.ERROR_RATE: share('kong_http_requests_total{code=~"5.."}', "kong_http_requests_total{}"),
     },
     renamed=(
-        Renamed(new="kong_http_requests_total", old="kong_http_status", since="3.0"),
-        Renamed(new="kong_request_latency_ms", old="kong_latency", since="3.0", where='type="request"'),
+        Renamed(new="kong_http_requests_total", old="kong_http_status", when="before 3.0"),
+        Renamed(new="kong_request_latency_ms", old="kong_latency", when="before 3.0", where='type="request"'),
     ),
     lacking=(
         Lacking(metric="kong_http_requests", labels=("ai_provider", "ai_model")),

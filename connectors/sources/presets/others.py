@@ -7,7 +7,7 @@ counters. A queue's depth is its backlog, and what is in work is its concurrency
 from connectors.sources.presets.preset import Preset, Renamed, Role, Spelling
 from connectors.sources.presets.quantity import Counted, Quantity
 
-_OTHER_STATISTIC = "whichever statistic the exporter was told to export"
+_OTHER_STATISTIC = "where the exporter was told to export that statistic"
 
 SQS = Preset(
     name="sqs",
@@ -21,8 +21,8 @@ SQS = Preset(
         Quantity.QUEUE_DEPTH: "max(aws_sqs_approximate_number_of_messages_visible_maximum{})",
     },
     renamed=(
-        Renamed(new="*_maximum", old="*_average", since=_OTHER_STATISTIC),
-        Renamed(new="*_average", old="*_sum", since=_OTHER_STATISTIC),
+        Renamed(new="*_maximum", old="*_average", when=_OTHER_STATISTIC),
+        Renamed(new="*_average", old="*_sum", when=_OTHER_STATISTIC),
     ),
     notes=("several exporters tell of the same queue: the largest counts, so match one queue",),
 )
@@ -68,7 +68,7 @@ RABBITMQ = Preset(
         Quantity.CONCURRENCY: "sum(rabbitmq_detailed_queue_messages_unacked{})",
         Quantity.QUEUE_DEPTH: "sum(rabbitmq_detailed_queue_messages_ready{})",
     },
-    renamed=(Renamed(new="rabbitmq_detailed_queue_", old="rabbitmq_queue_", since="/metrics/detailed, in place of /metrics/per-object"),),
+    renamed=(Renamed(new="rabbitmq_detailed_queue_", old="rabbitmq_queue_", when="at /metrics/per-object"),),
     spellings=(Spelling(metric="rabbitmq_detailed_queue_messages_published", label="vhost", instead="queue_vhost"),),
     notes=("rpm needs the family channel_queue_exchange_metrics",),
 )

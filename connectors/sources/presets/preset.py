@@ -25,11 +25,14 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Renamed:
-    """Metrics whose names begin with `new`, which began with `old` before, or elsewhere. where: a matcher that the old name needs."""
+    """Metrics whose names begin with `new`, or end with it after a *, and begin or end with `old` at other times.
+
+    when: `before 0.9`, in words. where: a matcher that the old name needs.
+    """
 
     new: str
     old: str
-    since: str
+    when: str
     where: str = ""
 
 
