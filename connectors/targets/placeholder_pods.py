@@ -10,15 +10,15 @@ The replicas of the workload are their autoscaler's: we read them and write the 
 """
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.connection import KubeConnection
+from connectors.kube.starts import selector_of
 from connectors.targets.access import check_may
 from connectors.targets.kube_errors import target_error
 from connectors.targets.marks import OURS, written_marks
@@ -27,6 +27,8 @@ from connectors.targets.scale_subresource import ScaleSubresource, Standing, ref
 from connectors.targets.taken import floor_taken, is_ours, original_taken
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetError, TargetRefused
+
+_ENDED = frozenset({"Failed", "Succeeded"})
 
 
 class HeldFor(BaseModel):
@@ -88,8 +90,9 @@ class PlaceholderPodsConfig(BaseModel):
 class PlaceholderPodsTarget:
     """A ScaleTarget over the nodes that placeholders and replicas hold together, in replicas of the workload.
 
-    `original` counts placeholders alone: what the workload's own autoscaler does is never a floor of ours. A node is ready when a
-    placeholder or a replica on it is. A release puts the placeholders back to what they were, at once: they serve nothing.
+    `original` counts placeholders alone: what the workload's own autoscaler does is never a floor of ours. Ready is a node that a
+    placeholder runs on or that a replica has, also while that loads its model; None where we may not list pods. A release puts the
+    placeholders back to what they were, at once: they serve nothing.
     """
 
     def __init__(self, config: PlaceholderPodsConfig, cluster: Cluster) -> None:
@@ -103,15 +106,16 @@ class PlaceholderPodsTarget:
         standing, real = self._object.read(now), self._real()
         self._check(standing)
         per, writer = self._config.pods_per_replica, standing.writer
-        held, ready = standing.replicas // per, (standing.ready or 0) // per
+        held, placed = standing.replicas // per, self._placed(real)
+        ready = None if placed is None else (standing.ready or 0) // per + placed
         return Seen(
             target=self.name,
             at=now,
             floor=held + real.replicas,
             ceiling=None,
             original=standing.original // per,
-            ready=ready + real.ready,
-            pending=held - ready + real.replicas - real.ready,
+            ready=ready,
+            pending=None if ready is None else held + real.replicas - ready,
             version=json.dumps([standing.version, real.replicas]),
             paused=standing.marks.paused,
             valid_until=standing.marks.valid_until,
@@ -167,16 +171,27 @@ class PlaceholderPodsTarget:
             raise TargetConflict(msg)
         return standing
 
-    def _real(self) -> "_Real":
-        """The replicas of the workload, those on their way among them."""
+    def _real(self) -> "_Workload":
+        """The workload; the replicas that it is asked for count, those on their way among them."""
         try:
-            return _Workload.model_validate(self._cluster.read(self._config.workload)).real
+            body = self._cluster.read(self._config.workload)
+            return _Workload(replicas=_Counted.model_validate(body).spec.replicas, selector=selector_of(body))
         except KubeFailed as failed:
             raise target_error(failed) from failed
         except ValidationError as error:
             place = ".".join(str(part) for part in error.errors()[0]["loc"])
             msg = f"{self._config.workload} has no usable {place}: is it a {self._config.held_for.kind}?"
             raise TargetRefused(msg) from error
+
+    def _placed(self, real: "_Workload") -> int | None:
+        """Replicas that have a node, None where nobody can tell. Surge pods of a rolling update are none."""
+        if real.selector is None:
+            return None
+        try:
+            pods = self._cluster.pods(self._config.workload.namespace, real.selector)
+        except KubeFailed:
+            return None
+        return min(sum(_has_node(pod) for pod in pods), real.replicas)
 
     def _check(self, standing: Standing) -> None:
         scaled = Scaled(group="apps", kind="Deployment", namespace=self._config.namespace, name=self._config.name)
@@ -217,32 +232,26 @@ def _real_in(seen: Seen) -> int:
     return replicas
 
 
-class _Part(BaseModel):
-    """A part of an API object; what we do not read is ignored."""
+def _has_node(pod: Json) -> bool:
+    """Whether a pod that is not on its way out runs on a node, or takes the place of a placeholder there that is."""
+    status = pod.get("status") or {}
+    gone = status.get("phase") in _ENDED or "deletionTimestamp" in (pod.get("metadata") or {})
+    return not gone and bool((pod.get("spec") or {}).get("nodeName") or status.get("nominatedNodeName"))
 
-    model_config = ConfigDict(frozen=True, alias_generator=to_camel)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Workload:
+    """What we read of the workload. selector: of its pods, None = it names none."""
+
+    replicas: int
+    selector: str | None
 
 
-class _Spec(_Part):
+class _Spec(BaseModel):
     replicas: int = Field(default=1, ge=0)
 
 
-class _Status(_Part):
-    ready_replicas: int = Field(default=0, ge=0)
+class _Counted(BaseModel):
+    """The part of the workload that counts; the rest is ignored."""
 
-
-class _Real(_Part):
-    """Replicas of the workload, and those of them that are ready; surge pods of a rolling update are none."""
-
-    replicas: int
-    ready: int
-
-
-class _Workload(_Part):
     spec: _Spec
-    status: _Status = _Status()
-
-    @property
-    def real(self) -> _Real:
-        """What counts of it."""
-        return _Real(replicas=self.spec.replicas, ready=min(self.status.ready_replicas, self.spec.replicas))

@@ -96,7 +96,7 @@ class PlaceholderSubject:
     priority_class: str | None = "placeholder"
 
     def __post_init__(self) -> None:
-        self.serve(self.real, ready=self.real)
+        self.serve(self.real, placed=self.real)
         template = {"spec": {"priorityClassName": self.priority_class} if self.priority_class else {}}
         spec = {"replicas": self.found, "selector": {"matchLabels": {"app": self.name}}, "template": template}
         self.api.put("deployments", "inference", self.name, metadata={}, spec=spec, status={"readyReplicas": self.found})
@@ -122,9 +122,15 @@ class PlaceholderSubject:
         replicas: int = self.api.look("deployments", "inference", self.name)["spec"]["replicas"]
         return replicas
 
-    def serve(self, replicas: int, *, ready: int) -> None:
-        """The workload's own autoscaler asks for so many replicas, and so many are ready."""
-        self.api.put("deployments", "inference", self.workload, metadata={}, spec={"replicas": replicas}, status={"readyReplicas": ready})
+    def serve(self, replicas: int, *, placed: int) -> None:
+        """The workload's own autoscaler asks for so many replicas, and so many have a node."""
+        labels = {"app": self.workload}
+        spec = {"replicas": replicas, "selector": {"matchLabels": labels}}
+        self.api.put("deployments", "inference", self.workload, metadata={}, spec=spec)
+        for number in range(placed):
+            metadata = {"labels": labels, "uid": f"{self.workload}-{number}"}
+            node = {"nodeName": f"gpu-{number}"}
+            self.api.put("pods", "inference", f"{self.workload}-{number}", metadata=metadata, spec=node, status={"phase": "Running"})
 
     def floor(self) -> int:
         real: int = self.api.look("deployments", "inference", self.workload)["spec"]["replicas"]

@@ -21,9 +21,9 @@ MANIFEST = Path(__file__).parents[3] / "deploy" / "placeholder" / "placeholder.y
 
 @pytest.fixture
 def held(api: KubeApi) -> PlaceholderSubject:
-    """No placeholders yet, beside 30 replicas, 25 of which are ready."""
-    subject = PlaceholderSubject(api=api, found=0, real=30)
-    subject.serve(30, ready=25)
+    """No placeholders yet, beside 30 replicas, 25 of which have a node."""
+    subject = PlaceholderSubject(api=api, found=0)
+    subject.serve(30, placed=25)
     return subject
 
 
@@ -34,7 +34,7 @@ def test_k42_nodes_are_held_open_for_the_replicas_that_a_floor_asks_for_and_that
 
 def test_replicas_that_come_take_the_places_of_placeholders(held: PlaceholderSubject) -> None:
     stand(held.open(), 40)
-    held.serve(36, ready=25)
+    held.serve(36, placed=25)
     assert held.open().observe(NOW).floor == 46
     stand(held.open(), 40)
     assert (held.placeholders(), held.open().observe(NOW).floor) == (4, 40)
@@ -42,7 +42,7 @@ def test_replicas_that_come_take_the_places_of_placeholders(held: PlaceholderSub
 
 def test_beyond_the_floor_there_are_no_placeholders_and_the_replicas_are_left_alone(held: PlaceholderSubject) -> None:
     stand(held.open(), 40)
-    held.serve(44, ready=44)
+    held.serve(44, placed=44)
     applied = stand(held.open(), 40)
     assert (applied.after, held.placeholders()) == (44, 0)
     assert not any(write.path.endswith(f"/{held.workload}") for write in held.api.writes)
@@ -61,19 +61,42 @@ def test_placeholders_and_replicas_together_are_the_floor(api: KubeApi, floor: i
 def test_what_the_workloads_own_autoscaler_does_is_no_minimum_of_ours(held: PlaceholderSubject) -> None:
     assert held.open().observe(NOW).original == 0
     stand(held.open(), 40)
-    held.serve(3, ready=3)
+    held.serve(3, placed=3)
     assert held.open().observe(NOW).original == 0
 
 
-def test_a_node_is_ready_when_a_placeholder_or_a_replica_on_it_is(held: PlaceholderSubject) -> None:
+def test_a_node_is_ready_when_a_placeholder_runs_on_it_or_a_replica_has_it(held: PlaceholderSubject) -> None:
     stand(held.open(), 40)
     held.api.change("deployments", "inference", held.name, {"status": {"readyReplicas": 6}})
     seen = held.open().observe(NOW)
     assert (seen.ready, seen.pending) == (25 + 6, 5 + 4)
 
 
+def test_a_replica_that_takes_the_place_of_a_placeholder_has_its_node(held: PlaceholderSubject) -> None:
+    for name, status in (("nominated", {"nominatedNodeName": "gpu-9"}), ("waits", {})):
+        held.api.put("pods", "inference", name, metadata={"labels": {"app": held.workload}}, status={"phase": "Pending"} | status)
+    assert held.open().observe(NOW).ready == 26
+
+
+def test_replicas_that_ended_or_were_told_to_go_hold_no_node(held: PlaceholderSubject) -> None:
+    labels = {"labels": {"app": held.workload}}
+    node = {"nodeName": "gpu-9"}
+    held.api.put("pods", "inference", "ended", metadata=labels, spec=node, status={"phase": "Failed"})
+    held.api.put("pods", "inference", "going", metadata=labels | {"deletionTimestamp": "2024-05-06T09:00:00Z"}, spec=node)
+    assert held.open().observe(NOW).ready == 25
+
+
+def test_where_pods_may_not_be_listed_nobody_says_how_many_nodes_are_ready_and_the_floor_stands_all_the_same(
+    held: PlaceholderSubject,
+) -> None:
+    held.api.forbid("list", "pods")
+    seen = held.open().observe(NOW)
+    assert (seen.floor, seen.ready, seen.pending) == (30, None, None)
+    assert stand(held.open(), 40).written
+
+
 def test_surge_pods_of_a_rolling_update_hold_no_node(held: PlaceholderSubject) -> None:
-    held.serve(30, ready=33)
+    held.serve(30, placed=33)  # each with a node
     seen = held.open().observe(NOW)
     assert (seen.floor, seen.ready, seen.pending) == (30, 30, 0)
 
@@ -81,7 +104,7 @@ def test_surge_pods_of_a_rolling_update_hold_no_node(held: PlaceholderSubject) -
 def test_replicas_that_changed_since_are_counted_again_before_a_write(held: PlaceholderSubject) -> None:
     target = held.open()
     seen = target.observe(NOW)
-    held.serve(31, ready=25)
+    held.serve(31, placed=25)
     with pytest.raises(TargetConflict, match="observe it again"):
         target.set_floor(decided(target.name, 40), seen)
     assert held.placeholders() == 0
