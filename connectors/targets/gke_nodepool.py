@@ -25,7 +25,10 @@ _REMEDY = (
     "lifecycle { ignore_changes = [autoscaling, node_config[0].resource_labels] }"
 )
 
-_DENIED = TargetForbidden, "grant our service account the permissions container.clusters.get and container.clusters.update in the project"
+_DENIED = (
+    TargetForbidden,
+    "grant our service account container.clusters.get, container.clusters.update and container.operations.get in the project",
+)
 _UNDER_WAY = TargetUnavailable, "an operation is under way there: try again when it has ended"
 _REFUSED = TargetRefused, "GKE will not take this request as it is"
 _MEANINGS: dict[int, tuple[type[TargetError], str]] = {

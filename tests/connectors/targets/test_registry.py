@@ -20,6 +20,21 @@ EVERY_KIND = [
     ({"type": "sagemaker", "endpoint": "llm", "region": "eu-west-1"}, "sagemaker:llm/AllTraffic@eu-west-1"),
     ({"type": "sagemaker", "inference_component": "llm", "region": "eu-west-1"}, "sagemaker:llm@eu-west-1"),
     ({"type": "ecs", "cluster": "prod", "service": "llm", "region": "eu-west-1"}, "ecs:prod/llm@eu-west-1"),
+    (
+        {"type": "gke-nodepool", "project": "acme", "location": "europe-west4", "cluster": "prod", "nodepool": "gpu"},
+        "gke-nodepool:acme/europe-west4/prod/gpu",
+    ),
+    (
+        {
+            "type": "aks-agentpool",
+            "subscription": "11111111-2222-3333-4444-555555555555",
+            "resource_group": "serving",
+            "cluster": "prod",
+            "agentpool": "gpu",
+        },
+        "aks-agentpool:11111111-2222-3333-4444-555555555555/serving/prod/gpu",
+    ),
+    ({"type": "webhook", "name": "llm", "url": "https://scaler.example.com/floors", "secret": "0123456789abcdef"}, "webhook:llm"),
 ]
 
 
@@ -43,7 +58,8 @@ def test_every_setting_says_what_it_means() -> None:
 
 
 def test_configuring_targets_imports_no_client() -> None:
-    code = "import sys, connectors.targets.registry; print([m for m in ('kubernetes', 'boto3', 'botocore', 'stamina') if m in sys.modules])"
+    heavy = ("kubernetes", "boto3", "botocore", "stamina", "httpx2", "google.auth", "azure.identity")
+    code = f"import sys, connectors.targets.registry; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603  # our own interpreter
     assert done.stdout.strip() == "[]"
 
