@@ -7,12 +7,13 @@ from pydantic import Field
 
 from connectors.sources.cloudwatch import CloudWatchConfig, CloudWatchSource
 from connectors.sources.csv import CsvConfig, CsvSource
+from connectors.sources.datadog import DatadogConfig, DatadogSource
 from connectors.sources.prometheus import PrometheusConfig, PrometheusSource
 from connectors.sources.sql import SqlConfig, SqlSource
 from forecaster.ports import MetricSource, Query
 
 SourceConfig: TypeAlias = Annotated[
-    CsvConfig | PrometheusConfig | CloudWatchConfig | SqlConfig,
+    CsvConfig | PrometheusConfig | CloudWatchConfig | SqlConfig | DatadogConfig,
     Field(discriminator="type", description="A system that load is read from; `type` says of which kind."),
 ]
 
@@ -38,5 +39,7 @@ def open_source(config: SourceConfig) -> OpenedSource:
             return CloudWatchSource(config)
         case SqlConfig():
             return SqlSource(config)
+        case DatadogConfig():
+            return DatadogSource(config)
         case _:
             assert_never(config)

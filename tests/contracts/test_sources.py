@@ -1,27 +1,38 @@
-"""What every source promises: one history, kept as a CSV file and in a real Prometheus, asked the same questions."""
+"""What every source promises: one history, kept by each kind of store, asked the same questions."""
 
 import math
+import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal
 
 import numpy as np
+import psycopg
 import pytest
 
+from connectors.sources.cloudwatch import CloudWatchConfig
 from connectors.sources.csv import CsvConfig
+from connectors.sources.datadog import DatadogConfig
 from connectors.sources.prometheus import PrometheusConfig
 from connectors.sources.registry import OpenedSource, open_source
+from connectors.sources.sql import SqlConfig
 from forecaster.errors import SourceError, SourceRejected
 from forecaster.ports import Query, Unit
 from forecaster.series import Signal, Window
 from forecaster.units import iso
+from tests.cloudwatch import REGION, cloudwatch_to_ask
+from tests.loopback_datadog import API_KEY, APPLICATION_KEY, holding
+from tests.loopback_prometheus import loopback_prometheus
+from tests.postgres import Postgres
 from tests.prometheus import gauge, prometheus_server
 from tests.services import free_port
 
+pytest_plugins = ("tests.postgres",)
+
 START = datetime(2024, 5, 12, tzinfo=UTC)
 NAN = math.nan
+SELECT = "SELECT at, {} FROM history WHERE at >= :start AND at < :end"
 
 HISTORY: dict[str, tuple[float | None, ...]] = {
     "load": tuple(float(10 * i) for i in range(60)),
@@ -64,20 +75,73 @@ def prometheus_history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rec
         absent.close()
 
 
-@pytest.fixture(params=["csv", "prometheus"])
+@pytest.fixture(scope="module")
+def cloudwatch_history() -> Iterator[Recorded]:
+    with cloudwatch_to_ask(START + timedelta(hours=2)) as double:
+        for name, values in HISTORY.items():
+            double.record("Test", name, START, [value if value is not None and math.isfinite(value) else None for value in values])
+        config = {"type": "cloudwatch", "region": REGION}
+        source = open_source(CloudWatchConfig.model_validate({**config, "endpoint_url": double.url}))
+        absent = open_source(CloudWatchConfig.model_validate({**config, "endpoint_url": f"http://127.0.0.1:{free_port()}"}))
+        yield Recorded(source=source, absent=absent, expression=lambda name: f"metric(Test {name} Sum)")
+        source.close()
+
+
+@pytest.fixture(scope="module")
+def sqlite_history(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recorded]:
+    folder = tmp_path_factory.mktemp("sqlite")
+    with sqlite3.connect(folder / "history.db") as database:
+        database.execute(f"CREATE TABLE history (at TEXT, {', '.join(HISTORY)})")
+        database.executemany("INSERT INTO history VALUES (?, ?, ?, ?)", [(f"{at:%Y-%m-%d %H:%M:%S}", *cells) for at, cells in _rows()])
+    database.close()
+    yield from _in_sql(f"sqlite:///{folder / 'history.db'}", f"sqlite:///{folder / 'absent.db'}")
+
+
+@pytest.fixture(scope="module")
+def postgres_history(postgres: Postgres) -> Iterator[Recorded]:
+    postgres.execute("CREATE DATABASE history TEMPLATE template0")
+    url = postgres.url("history")
+    with psycopg.connect(url) as connection:
+        connection.execute(f"CREATE TABLE history (at timestamptz, {', '.join(f'{name} float' for name in HISTORY)})".encode())
+        connection.cursor().executemany("INSERT INTO history VALUES (%s, %s, %s, %s)", [(at, *cells) for at, cells in _rows()])
+    yield from _in_sql(url, f"postgresql://reader:secret@127.0.0.1:{free_port()}/history")
+    postgres.execute("DROP DATABASE history WITH (FORCE)")
+
+
+def _in_sql(url: str, absent_url: str) -> Iterator[Recorded]:
+    source, absent = (open_source(SqlConfig.model_validate({"type": "sql", "url": each})) for each in (url, absent_url))
+    yield Recorded(source=source, absent=absent, expression=SELECT.format)
+    source.close()
+    absent.close()
+
+
+@pytest.fixture(scope="module")
+def datadog_history() -> Iterator[Recorded]:
+    finite = {name: [value if value is not None and math.isfinite(value) else None for value in values] for name, values in HISTORY.items()}
+    config = {"type": "datadog", "api_key": API_KEY, "application_key": APPLICATION_KEY, "attempts": 1}
+    with loopback_prometheus(holding(START, finite)) as double:
+        source = open_source(DatadogConfig.model_validate({**config, "url": double.url}))
+        absent = open_source(DatadogConfig.model_validate({**config, "url": f"http://127.0.0.1:{free_port()}"}))
+        yield Recorded(source=source, absent=absent, expression=lambda name: f"sum:{name}{{*}}.rollup(sum, 60)")
+        source.close()
+        absent.close()
+
+
+@pytest.fixture(params=["csv", "prometheus", "cloudwatch", "sqlite", "postgres", "datadog"])
 def recorded(request: pytest.FixtureRequest) -> Recorded:
-    kind: Literal["csv", "prometheus"] = request.param
-    recorded: Recorded = request.getfixturevalue(f"{kind}_history")
+    recorded: Recorded = request.getfixturevalue(f"{request.param}_history")
     return recorded
 
 
-def _csv() -> str:
+def _rows() -> list[tuple[datetime, tuple[float | None, ...]]]:
     length = max(map(len, HISTORY.values()))
-    rows = [f"timestamp,{','.join(HISTORY)}"]
-    for i in range(length):
-        cells = [values[i] if i < len(values) else None for values in HISTORY.values()]
-        rows.append(",".join([iso(START + timedelta(minutes=i)), *("" if cell is None else str(cell) for cell in cells)]))
-    return "\n".join(rows) + "\n"
+    columns = [(*values, *[None] * (length - len(values))) for values in HISTORY.values()]
+    return [(START + timedelta(minutes=i), cells) for i, cells in enumerate(zip(*columns, strict=True))]
+
+
+def _csv() -> str:
+    rows = [",".join([iso(at), *("" if cell is None else str(cell) for cell in cells)]) for at, cells in _rows()]
+    return "\n".join([f"timestamp,{','.join(HISTORY)}", *rows]) + "\n"
 
 
 def minutes(first: float, last: float) -> Window:
