@@ -34,10 +34,7 @@ def cluster() -> Iterator[ControlPlane]:
         folder = programs()
     except BuildFailed as failed:
         absent(str(failed), required="FORECASTER_REQUIRE_CLUSTER")
-    with control_plane(folder) as plane:
-        if any((_HERE / "crds").glob("*.yaml")):
-            plane.kubectl("apply", "--server-side", "-f", str(_HERE / "crds"))
-            plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+    with control_plane(folder, _HERE / "crds") as plane:
         yield plane
 
 

@@ -1,5 +1,6 @@
 """A real API server and its controllers on loopback, with an empty cluster behind them."""
 
+import json
 import subprocess
 import tempfile
 import time
@@ -12,6 +13,7 @@ from typing import Any, TypeAlias
 
 import httpx2
 import pytest
+import yaml
 from pydantic import SecretStr
 
 from connectors.kube.connection import KubeConnection
@@ -20,6 +22,16 @@ from tests.services import free_port
 
 Json: TypeAlias = dict[str, Any]
 
+AUDIT_LOG = "audit.log"
+
+_REFUSED = 300
+_AUDITED = {
+    "apiVersion": "audit.k8s.io/v1",
+    "kind": "Policy",
+    "omitStages": ["RequestReceived"],
+    "rules": [{"level": "None", "resources": [{"group": ""}]}, {"level": "Metadata", "verbs": ["patch"]}, {"level": "None"}],
+}
+"""Patches, but for those of pods, which our kubelet makes."""
 _PATIENCE_S = 120.0
 _POLL_S = 0.1
 _CONTROLLERS = (
@@ -87,14 +99,27 @@ class ControlPlane:
         """One value of an object by its JSONPath, `.spec.minReplicas`; empty where it is not there."""
         return self.kubectl("get", kind, name, "--namespace", namespace, "-o", f"jsonpath={{{path}}}")
 
+    def patches(self, namespace: str, name: str, manager: str = "forecaster") -> int:
+        """How many patches of an object the server has carried out for a field manager, by its own audit log."""
+        entries = map(json.loads, (self.folder / AUDIT_LOG).read_text().splitlines())
+        return sum(
+            (entry["objectRef"].get("namespace"), entry["objectRef"].get("name")) == (namespace, name)
+            and f"fieldManager={manager}" in entry["requestURI"]
+            and entry["responseStatus"]["code"] < _REFUSED
+            for entry in entries
+        )
+
     def token_for(self, namespace: str, account: str) -> str:
         """A token of a service account, valid for an hour, as a pod would carry it."""
         return self.kubectl("create", "token", account, "--namespace", namespace).strip()
 
 
 @contextmanager
-def control_plane(programs: Path) -> Iterator[ControlPlane]:
-    """The control plane, for as long as the block lasts. Nothing listens beyond loopback and nothing is left on the disk."""
+def control_plane(programs: Path, kinds: Path) -> Iterator[ControlPlane]:
+    """The control plane, for as long as the block lasts. Nothing listens beyond loopback and nothing is left on the disk.
+
+    kinds: a folder of CustomResourceDefinitions, known to the server before the controllers ask for all kinds, which they do twice a minute.
+    """
     with ExitStack() as stack:
         # a folder of its own, since the path of a socket is short
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="forecaster-cluster-")))
@@ -107,8 +132,7 @@ def control_plane(programs: Path) -> Iterator[ControlPlane]:
         stack.enter_context(_running(folder, "kube-apiserver", _api_server(programs, credentials, socket, port)))
         _wait(lambda: _answers(f"{server}/readyz", credentials), folder, "kube-apiserver")
         kubeconfig = credentials.kubeconfig(server)
-        stack.enter_context(_running(folder, "kube-controller-manager", _controllers(programs, credentials, kubeconfig)))
-        yield ControlPlane(
+        plane = ControlPlane(
             server=server,
             ca_file=credentials.ca_file,
             kubeconfig=kubeconfig,
@@ -116,6 +140,10 @@ def control_plane(programs: Path) -> Iterator[ControlPlane]:
             programs=programs,
             folder=folder,
         )
+        plane.kubectl("apply", "--server-side", "-f", str(kinds))
+        plane.kubectl("wait", "--for=condition=Established", "crd", "--all", "--timeout=60s")
+        stack.enter_context(_running(folder, "kube-controller-manager", _controllers(programs, credentials, kubeconfig)))
+        yield plane
 
 
 def eventually(met: Callable[[], object], *, patience_s: float = 60.0) -> None:
@@ -150,9 +178,17 @@ def _api_server(programs: Path, credentials: Credentials, socket: Path, port: in
         f"--service-account-key-file={credentials.account_key_file}",
         f"--service-account-signing-key-file={credentials.account_key_file}",
         "--service-cluster-ip-range=10.0.0.0/24",
-        "--watch-cache=true",
+        f"--audit-policy-file={_audit_policy(credentials.folder)}",
+        f"--audit-log-path={credentials.folder / AUDIT_LOG}",
+        "--audit-log-mode=blocking-strict",  # what was answered has been written down
         "--profiling=false",
     ]
+
+
+def _audit_policy(folder: Path) -> Path:
+    path = folder / "audit-policy.yaml"
+    path.write_text(yaml.safe_dump(_AUDITED))
+    return path
 
 
 def _controllers(programs: Path, credentials: Credentials, kubeconfig: Path) -> list[str]:
@@ -163,7 +199,7 @@ def _controllers(programs: Path, credentials: Credentials, kubeconfig: Path) -> 
         f"--cert-dir={credentials.folder}",
         "--secure-port=0",
         "--leader-elect=false",
-        "--horizontal-pod-autoscaler-sync-period=1s",
+        "--horizontal-pod-autoscaler-sync-period=250ms",
         "--horizontal-pod-autoscaler-downscale-stabilization=1s",
         "--kube-api-qps=200",
         "--kube-api-burst=400",
