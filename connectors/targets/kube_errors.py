@@ -29,7 +29,7 @@ def _meaning(failed: KubeFailed) -> tuple[type[TargetError], str]:
     status = failed.status
     if status is None or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
         return TargetUnavailable, "try again later"
-    if status == HTTPStatus.NOT_FOUND and failed.answer.endswith(_NOT_SERVED):
+    if status == HTTPStatus.NOT_FOUND and any(words in failed.answer for words in _NOT_SERVED):
         return TargetMissing, _kind(failed)
     if status in _MEANINGS:
         return _MEANINGS[status]

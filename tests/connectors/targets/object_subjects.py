@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -27,7 +27,7 @@ _DISALLOWED = ["forecaster/original", "forecaster/floor", "forecaster/valid-unti
 class Kind:
     """Where the floor of a kind stands, and what its configuration says beside namespace, name and cluster.
 
-    settings may name the object by {name}. annotated: what is annotated on the object that carries the floor.
+    prefix: what our annotations begin with. carrier: the name of the object that carries the floor.
     """
 
     plural: str
@@ -38,12 +38,12 @@ class Kind:
     carrier: str = "{name}"
 
 
-_REVISION = {"plural": "revisions", "floor": _MIN_SCALE, "ceiling": _MAX_SCALE, "prefix": f"{_KNATIVE}forecaster-"}
+_REVISION = Kind(plural="revisions", floor=_MIN_SCALE, ceiling=_MAX_SCALE, prefix=f"{_KNATIVE}forecaster-", carrier="{name}-00001")
 KINDS: Mapping[str, Kind] = {
     "keda-scaledobject": Kind(plural="scaledobjects", floor=("spec", "minReplicaCount"), ceiling=("spec", "maxReplicaCount")),
     "kserve": Kind(plural="inferenceservices", floor=("spec", "predictor", "minReplicas"), ceiling=("spec", "predictor", "maxReplicas")),
-    "kserve-serverless": Kind(**_REVISION, carrier="{name}-predictor-00001"),
-    "knative": Kind(**_REVISION, carrier="{name}-00001"),
+    "kserve-serverless": replace(_REVISION, carrier="{name}-predictor-00001"),
+    "knative": _REVISION,
     "aibrix": Kind(plural="podautoscalers", floor=("spec", "minReplicas"), ceiling=("spec", "maxReplicas")),
     "dynamo": Kind(plural="dynamographdeploymentscalingadapters", floor=("spec", "replicas"), ceiling=None, settings={"lower": True}),
     "dynamo-service": Kind(
@@ -69,8 +69,6 @@ KINDS: Mapping[str, Kind] = {
 _TYPES = {"kserve-serverless": "kserve", "dynamo-service": "dynamo"}
 UNBOUNDED = frozenset(kind for kind, where in KINDS.items() if where.ceiling is None)
 """The kinds whose objects have no ceiling of their own."""
-UNCOUNTED = frozenset({"kubernetes-field"})
-"""The kinds that know no workload behind the object."""
 
 
 def define_kinds(api: KubeApi) -> None:
