@@ -58,9 +58,12 @@ class ScalerServer:
     def stop(self) -> None:
         """Answer what was asked already, for a second at most, end the streams and let the port go."""
         if self._thread.is_alive():
-            self._loop.call_soon_threadsafe(self._end.set)
-            self._loop.call_soon_threadsafe(self._go.set)
+            self._loop.call_soon_threadsafe(self._leave)
             self._thread.join(3 * _STOP_S)
+
+    def _leave(self) -> None:
+        self._end.set()
+        self._go.set()
 
     def _run(self) -> None:
         try:
