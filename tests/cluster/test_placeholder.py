@@ -86,6 +86,19 @@ def test_k42_a_replica_takes_the_place_of_a_placeholder_and_is_ready_without_a_n
     assert (seen.floor, seen.ready, seen.pending) == (4, 4, 0)
 
 
+def test_a_replica_that_still_loads_its_model_has_its_node_already(cluster: ControlPlane, held: str, kubelet: Kubelet) -> None:
+    target = target_of(cluster, held)
+    stand(target, 4)
+    eventually_ready(cluster, held, 2, HELD)
+    kubelet.paces[held] = Pace(room=4, cold_start_s=3_600)
+    scale(cluster, held, 3)
+    eventually(lambda: [pod["spec"].get("nodeName") for pod in pods(cluster, held, WORKLOAD)] == ["warm"] * 3)
+    stand(target, 4)
+    eventually(lambda: ready(cluster, held, HELD) == 1)
+    seen = target.observe(NOW)
+    assert (ready(cluster, held, WORKLOAD), seen.ready, seen.pending) == (2, 4, 0)
+
+
 def test_beyond_the_floor_no_placeholder_is_left_and_the_replicas_are_not_ours(cluster: ControlPlane, held: str) -> None:
     target = target_of(cluster, held)
     stand(target, 3)
