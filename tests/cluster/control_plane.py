@@ -118,7 +118,7 @@ class ControlPlane:
 def control_plane(programs: Path, kinds: Path) -> Iterator[ControlPlane]:
     """The control plane, for as long as the block lasts. Nothing listens beyond loopback and nothing is left on the disk.
 
-    kinds: a folder of CustomResourceDefinitions, known to the server before the controllers ask for all kinds, which they do twice a minute.
+    kinds: a folder of CustomResourceDefinitions. The server knows them before the controllers ask for its kinds, twice a minute.
     """
     with ExitStack() as stack:
         # a folder of its own, since the path of a socket is short

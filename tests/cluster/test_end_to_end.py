@@ -105,7 +105,7 @@ def test_a_reactive_hpa_alone_asks_for_them_only_when_the_ramp_is_there(cluster:
     assert len(pods_asked(cluster, noon) - asked) == needed(RAMP) - needed(NOON)
 
 
-def test_with_forecaster_killed_the_floor_stays_and_the_hpa_goes_on_above_it(
+def test_l44_with_forecaster_killed_the_floor_stays_and_the_hpa_goes_on_above_it(
     desk: Desk, cluster: ControlPlane, noon: str, metrics: ExternalMetrics
 ) -> None:
     desk.done("run", at=NOON)
@@ -122,7 +122,7 @@ def test_with_forecaster_killed_the_floor_stays_and_the_hpa_goes_on_above_it(
     assert (min_replicas(cluster, noon), our_marks(cluster, noon)) == (floor, marks)
 
 
-def test_a_second_writer_is_named_outlasted_and_the_replicas_stay(desk: Desk, cluster: ControlPlane, noon: str) -> None:
+def test_k34_a_second_writer_is_named_outlasted_and_the_replicas_stay(desk: Desk, cluster: ControlPlane, noon: str) -> None:
     desk.done("run", at=NOON)
     floor = min_replicas(cluster, noon)
     eventually_ready(cluster, noon, floor)

@@ -1,5 +1,6 @@
 """The target kubernetes-hpa on a real API server, under a real HPA controller that writes its status whenever it likes."""
 
+import json
 from dataclasses import replace
 from math import nan
 
@@ -27,6 +28,7 @@ from tests.cluster.llm import (
     min_replicas,
     observed_again,
     our_marks,
+    ready,
     stand,
     target_of,
 )
@@ -57,7 +59,9 @@ def test_the_same_floor_twice_is_one_write(cluster: ControlPlane, served: str) -
     assert not stand(target, 8).written
 
 
-def test_what_changed_since_it_was_seen_is_a_conflict_and_nothing_is_written(cluster: ControlPlane, served: str) -> None:
+def test_k33_what_changed_since_it_was_seen_is_a_conflict_of_the_real_api_server_and_nothing_is_written(
+    cluster: ControlPlane, served: str
+) -> None:
     target = target_of(cluster, served)
     seen = target.observe(NOW)
     cluster.kubectl("label", "hpa", "llm", "--namespace", served, "team=serving")
@@ -76,7 +80,7 @@ def test_a_release_puts_the_original_back_and_leaves_nothing_of_us_but_the_field
     assert not let_go(target).written
 
 
-def test_another_field_manager_is_named_as_the_second_writer(cluster: ControlPlane, served: str) -> None:
+def test_l31_another_field_manager_is_named_from_the_real_managed_fields(cluster: ControlPlane, served: str) -> None:
     target = target_of(cluster, served)
     stand(target, 8)
     apply(cluster, served, hpa(min_replicas=2), manager="argocd-controller")
@@ -171,6 +175,26 @@ def test_a_server_whose_certificate_we_do_not_trust_is_told_nothing(cluster: Con
     target = open_target(KubernetesHpaConfig(type="kubernetes-hpa", namespace=served, name="llm", cluster=stranger))
     with pytest.raises(TargetUnavailable, match="certificate verify failed"):
         target.observe(NOW)
+
+
+def test_k39_surge_pods_of_a_real_rolling_update_are_no_capacity(cluster: ControlPlane, served: str, kubelet: Kubelet) -> None:
+    kubelet.paces[served] = Pace(cold_start_s=0.5, stop_s=1)
+    surge = {"strategy": {"rollingUpdate": {"maxSurge": "100%", "maxUnavailable": 0}}, "minReadySeconds": 2}
+    image = {"template": {"spec": {"containers": [{"name": "server", "image": "example.test/llm:2"}]}}}
+    cluster.kubectl("patch", "deployment", "llm", "--namespace", served, "-p", json.dumps({"spec": surge | image}))
+    eventually(lambda: ready(cluster, served) > 3)  # the old ones serve until the new ones have been ready for a while
+    assert target_of(cluster, served).observe(NOW).ready == 3
+
+
+def test_k43_a_floor_that_was_accepted_shows_what_is_not_ready_and_where_there_is_no_room(
+    cluster: ControlPlane, served: str, kubelet: Kubelet
+) -> None:
+    kubelet.paces[served] = Pace(room=4)
+    target = target_of(cluster, served)
+    stand(target, 6)
+    eventually(lambda: (target.observe(NOW).ready, target.observe(NOW).pending) == (4, 2))
+    kubelet.paces[served] = Pace(room=6)
+    eventually(lambda: (target.observe(NOW).ready, target.observe(NOW).pending) == (6, 0))
 
 
 def test_starts_tell_cold_ones_from_warm_ones_and_how_long_each_took(cluster: ControlPlane, namespace: str, kubelet: Kubelet) -> None:

@@ -37,7 +37,7 @@ def test_the_granted_role_is_enough_for_everything_that_a_target_does(cluster: C
     assert len(target.starts(SystemClock().now())) >= 3
 
 
-def test_the_granted_role_moves_nothing_in_another_namespace(cluster: ControlPlane, served: str) -> None:
+def test_k44_a_namespace_without_rights_is_named_and_leaves_the_others_working(cluster: ControlPlane, served: str) -> None:
     token = token_granted(cluster, served)
     cluster.kubectl("create", "namespace", f"{served}-other")
     apply(cluster, f"{served}-other", hpa())
