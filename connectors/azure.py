@@ -3,7 +3,7 @@
 import threading
 from typing import TYPE_CHECKING
 
-from connectors.login import LoginFailed
+from connectors.login import LoginFailed, Silence
 
 if TYPE_CHECKING:
     from azure.identity import DefaultAzureCredential
@@ -12,19 +12,28 @@ MANAGEMENT = "https://management.azure.com/.default"
 MONITOR = "https://prometheus.monitor.azure.com/.default"
 
 _INSTALL = "Azure's login needs a library that is not installed: pip install 'forecaster[azure]'"
-_SAID_CHARS = 400  # the library lists every place where it looked, with links
+_NOT_ON_SERVERS = {
+    "exclude_shared_token_cache_credential": True,
+    "exclude_visual_studio_code_credential": True,
+    "exclude_powershell_credential": True,
+    "exclude_developer_cli_credential": True,
+    "exclude_broker_credential": True,
+}
+_SAID_CHARS = 1_000  # the library lists every place where it looked, with links
 
 
 class AzureLogin:
     """A `Login` by DefaultAzureCredential, for one scope.
 
     azure-identity looks at AZURE_CLIENT_ID and its kin, then at the workload identity of the pod, the managed identity of the machine,
-    and the logins of `az` and `azd`. It renews tokens 5 minutes before they end.
+    and the login of `az`. It renews tokens 5 minutes before they end.
     """
 
     def __init__(self, scope: str = MANAGEMENT) -> None:
         self._scope = scope
         self._lock = threading.Lock()
+        self._silence = Silence()
+        self._has_worked = False  # the library does not tell an identity that is refused from one whose server is away: this does
         self._credential: DefaultAzureCredential | None = None
 
     def token(self) -> str:
@@ -34,21 +43,26 @@ class AzureLogin:
             from azure.identity import DefaultAzureCredential  # noqa: PLC0415
         except ImportError as error:
             raise LoginFailed(_INSTALL, lasting=True) from error
-        try:
-            with self._lock:
+        with self._lock:
+            self._silence.check()
+            try:
                 if self._credential is None:
-                    self._credential = DefaultAzureCredential()
-                return self._credential.get_token(self._scope).token
-        except ClientAuthenticationError as error:
-            msg = f"no usable Azure identity: {_line(error)}; set AZURE_CLIENT_ID and its kin, or give the pod a workload identity"
-            raise LoginFailed(msg, lasting=True) from error
-        except (AzureError, ValueError) as error:  # ValueError: settings of the environment that cannot be
-            raise LoginFailed(f"Azure gives us no token: {_line(error)}", lasting=isinstance(error, ValueError)) from error
+                    self._credential = DefaultAzureCredential(**_NOT_ON_SERVERS)
+                token = self._credential.get_token(self._scope).token
+            except ClientAuthenticationError as error:
+                msg = f"no usable Azure identity: {_line(error)}; set AZURE_CLIENT_ID and its kin, or give the pod a workload identity"
+                raise self._silence.begin(LoginFailed(msg, lasting=not self._has_worked)) from error
+            except (AzureError, ValueError) as error:  # ValueError: settings of the environment that cannot be
+                failed = LoginFailed(f"Azure gives us no token: {_line(error)}", lasting=isinstance(error, ValueError))
+                raise self._silence.begin(failed) from error
+            self._has_worked = True
+            return token
 
     def forget(self) -> None:
         """See `Login`. The library keeps tokens within the credential, so that goes as well."""
         with self._lock:
             self._credential = None
+            self._silence.end()
 
 
 def _line(error: Exception) -> str:

@@ -4,7 +4,7 @@ import threading
 from functools import partial
 from typing import TYPE_CHECKING
 
-from connectors.login import LoginFailed
+from connectors.login import LoginFailed, Silence
 
 if TYPE_CHECKING:
     from google.auth.credentials import Credentials
@@ -26,6 +26,7 @@ class GoogleLogin:
     def __init__(self, scope: str = CLOUD_PLATFORM) -> None:
         self._scope = scope
         self._lock = threading.Lock()
+        self._silence = Silence()
         self._credentials: Credentials | None = None
 
     def token(self) -> str:
@@ -34,19 +35,22 @@ class GoogleLogin:
             from google.auth.exceptions import DefaultCredentialsError, GoogleAuthError  # noqa: PLC0415  # takes 0.3 s with requests
         except ImportError as error:
             raise LoginFailed(_INSTALL, lasting=True) from error
-        try:
-            with self._lock:
+        with self._lock:
+            self._silence.check()
+            try:
                 return self._good()
-        except DefaultCredentialsError as error:
-            msg = f"no usable Google credentials: {_line(error)}; set GOOGLE_APPLICATION_CREDENTIALS, or give the pod a service account"
-            raise LoginFailed(msg, lasting=True) from error
-        except GoogleAuthError as error:
-            raise LoginFailed(f"Google gives us no token: {_line(error)}", lasting=_is_lasting(error)) from error
+            except DefaultCredentialsError as error:
+                msg = f"no usable Google credentials: {_line(error)}; set GOOGLE_APPLICATION_CREDENTIALS, or give the pod a service account"
+                raise self._silence.begin(LoginFailed(msg, lasting=True)) from error
+            except GoogleAuthError as error:
+                msg = f"Google gives us no token: {_line(error)}"
+                raise self._silence.begin(LoginFailed(msg, lasting=_is_lasting(error))) from error
 
     def forget(self) -> None:
         """See `Login`. The credentials are read anew as well: a key file may have been replaced."""
         with self._lock:
             self._credentials = None
+            self._silence.end()
 
     def _good(self) -> str:
         from google.auth import default  # noqa: PLC0415

@@ -94,11 +94,38 @@ def test_a_server_that_refuses_the_new_token_as_well_has_the_last_word(tokens: T
 
 
 def test_a_login_that_is_refused_cannot_be_used_and_one_that_is_away_is_unreachable(tokens: Tokens) -> None:
-    api = Api(Endpoint(base_url="http://127.0.0.1:1", login=GoogleLogin()))
+    login = GoogleLogin()
+    api = Api(Endpoint(base_url="http://127.0.0.1:1", login=login))
     tokens.refuse_next(400)
     with pytest.raises(Unusable, match="account is disabled"):
         api.answer(Call(method="GET", path="x"))
+    login.forget()
     tokens.__exit__()
     with pytest.raises(Unreachable, match="Google gives us no token"):
         api.answer(Call(method="GET", path="x"))
     api.close()
+
+
+@every_cloud
+def test_a_failure_is_told_again_for_a_while_without_asking_since_thousands_share_a_login(
+    tokens: Tokens, cloud: str, kind: type[Login]
+) -> None:
+    login = kind()
+    tokens.refuse_next(400)
+    for _ in range(3):
+        with pytest.raises(LoginFailed, match=cloud.title()) as raised:
+            login.token()
+        assert raised.value.lasting
+    assert len(tokens.asked) == 1
+    login.forget()
+    assert login.token() == f"{cloud}-1"
+
+
+def test_an_identity_of_azure_that_has_worked_is_expected_to_work_again(tokens: Tokens) -> None:
+    login = AzureLogin()
+    login.token()
+    login.forget()
+    tokens.refuse_next(400)
+    with pytest.raises(LoginFailed) as raised:
+        login.token()
+    assert not raised.value.lasting
