@@ -7,7 +7,7 @@ decides, and one read of one row answers for a thousand workloads.
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -62,6 +62,7 @@ class Posting:
             check_not_negative(f"posting.{name}", getattr(self, name), "replicas")
 
 
+_NAMES = tuple(field.name for field in fields(Posting))
 Postings: TypeAlias = Mapping[tuple[str, str], Posting]
 """By workload and pool."""
 
@@ -144,7 +145,8 @@ def _planned(plan: Plan | None, now: datetime) -> tuple[int | None, int | None, 
 
 
 def _written(posting: Posting) -> dict[str, object]:
-    known = {name: value for name, value in asdict(posting).items() if value is not None}
+    values = {name: getattr(posting, name) for name in _NAMES}
+    known = {name: value for name, value in values.items() if value is not None}
     return known | {"at": epoch_s(posting.at), "valid_until": epoch_s(posting.valid_until)}
 
 

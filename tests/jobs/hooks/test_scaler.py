@@ -11,8 +11,9 @@ import pytest
 
 from forecaster.errors import ConfigRejected
 from forecaster.workload import Mode
-from jobs.hooks.scaler import metric_name
+from jobs.hooks.scaler import SERVICE, metric_name
 from jobs.hooks.server import ScalerServer, Tls
+from jobs.hooks.wire.externalscaler_pb2 import DESCRIPTOR
 from tests.connectors.http.certificates import Authority
 from tests.jobs.hooks.desks import Room, posting, workload
 from tests.jobs.hooks.keda import Keda
@@ -184,6 +185,21 @@ def test_pem_files_that_are_none_are_named_before_anybody_asks(tmp_path: Path) -
     for cert in (wrong, tmp_path / "missing.pem"):
         with pytest.raises(ConfigRejected, match=r"serve\.grpc\.tls: .*cannot be used .* the key unencrypted"):
             ScalerServer(Room().desk, "127.0.0.1", 0, Tls(cert=cert, key=cert))
+
+
+def test_names_and_numbers_on_the_wire_are_kedas() -> None:
+    assert {name: {field.name: field.number for field in kind.fields} for name, kind in DESCRIPTOR.message_types_by_name.items()} == {
+        "ScaledObjectRef": {"name": 1, "namespace": 2, "scalerMetadata": 3},
+        "IsActiveResponse": {"result": 1},
+        "GetMetricSpecResponse": {"metricSpecs": 1},
+        "MetricSpec": {"metricName": 1, "targetSize": 2, "targetSizeFloat": 3},
+        "GetMetricsRequest": {"scaledObjectRef": 1, "metricName": 2},
+        "GetMetricsResponse": {"metricValues": 1},
+        "MetricValue": {"metricName": 1, "metricValue": 2, "metricValueFloat": 3},
+    }
+    service = DESCRIPTOR.services_by_name["ExternalScaler"]
+    assert service.full_name == SERVICE
+    assert [method.name for method in service.methods] == ["IsActive", "StreamIsActive", "GetMetricSpec", "GetMetrics"]
 
 
 def test_a_port_that_is_taken_is_told_in_a_sentence() -> None:
