@@ -45,10 +45,15 @@ def scheduled_floors(
     counts = [(step.start, min(-(-step.replicas // per_unit), ceiling)) for step in steps]
     *coming, restore = counts
     for grain in counted(1):
-        coarse = _merged((start, min(-(-count // grain) * grain, ceiling)) for start, count in coming)
+        coarse = _merged((start, min(_rounded(count, grain), ceiling)) for start, count in coming)
         if len(coarse) < room:
             return _placed([*coarse, restore], frozenset(taken), minimum)
     raise AssertionError  # a grain as large as the ceiling leaves one count
+
+
+def _rounded(count: int, grain: int) -> int:
+    """Up to a multiple of the grain; beyond single units also 0, so that every count meets the others in the end."""
+    return count if grain == 1 else -(-max(count, 1) // grain) * grain
 
 
 def difference(
