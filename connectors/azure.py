@@ -1,5 +1,6 @@
 """Azure's login: the identity of the environment, pod or machine, found and asked by azure-identity at first use."""
 
+import re
 import threading
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,10 @@ _NOT_ON_SERVERS = {
     "exclude_developer_cli_credential": True,
     "exclude_broker_credential": True,
 }
-_SAID_CHARS = 1_000  # the library lists every place where it looked, with links
+_SAID_CHARS = 600
+_BOILERPLATE = re.compile(
+    r"\w+Credential authentication unavailable\. (?=\S)| ?See the troubleshooting guide [^:]*: \S+| ?Visit https://\S+[^;]*"
+)
 
 
 class AzureLogin:
@@ -66,5 +70,7 @@ class AzureLogin:
 
 
 def _line(error: Exception) -> str:
-    line = " ".join(str(error).split())
+    """What each place said, without links: the library's message has a line for each, led by a tab."""
+    places = [line.strip() for line in str(error).splitlines() if line.startswith("\t")]
+    line = _BOILERPLATE.sub("", "; ".join(place.rstrip(".") for place in places) or " ".join(str(error).split())).rstrip(". ")
     return line if len(line) <= _SAID_CHARS else f"{line[:_SAID_CHARS]}..."

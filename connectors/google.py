@@ -71,4 +71,5 @@ def _is_lasting(error: Exception) -> bool:
 
 
 def _line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    """The first thing that the library says; the rest is the answer that it came from."""
+    return " ".join(str(error.args[0] if error.args else error).split()).rstrip(".")
