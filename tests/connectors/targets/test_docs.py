@@ -13,6 +13,7 @@ from connectors.targets.marks import OURS, PAUSED
 from connectors.targets.registry import TargetConfig
 from forecaster import errors
 from forecaster.ports import StartSource
+from tests.connectors.targets import object_subjects
 from tests.connectors.targets.subjects import HpaSubject, let_go, stand
 from tests.kube_api import KubeApi
 from tests.kube_pods import put_workload
@@ -22,7 +23,7 @@ PAGE = (DOCS / "targets.md").read_text(encoding="utf-8")
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in sorted((DOCS / "targets").glob("*.md"))}
 """The pages of single kinds, by kind."""
 CONFIGS: TypeAdapter[TargetConfig] = TypeAdapter(TargetConfig)
-FENCES = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
+FENCES = re.findall(r"```yaml\n(.*?)```", PAGES["kubernetes-hpa"], flags=re.DOTALL)
 EXAMPLES = [
     fence
     for page in (PAGE, *PAGES.values())
@@ -67,3 +68,24 @@ def test_the_role_allows_what_a_hpa_is_asked_and_no_more(api: KubeApi) -> None:
     role: dict[str, Any] = next(document for fence in FENCES for document in yaml.safe_load_all(fence) if "rules" in document)
     allowed = {(verb, resource) for rule in role["rules"] for verb in rule["verbs"] for resource in rule["resources"]}
     assert asked == allowed - {("get", "statefulsets")}
+
+
+@pytest.mark.parametrize("kind", object_subjects.KINDS)
+def test_the_roles_of_an_objects_page_allow_what_it_is_asked(api: KubeApi, kind: str) -> None:
+    subject = object_subjects.ObjectSubject(api=api, kind=kind)
+    stand(subject.open(), 8)
+    let_go(subject.open())
+    asked = {(request.verb, _resource(request.path)) for request in api.requests}
+    told = "".join(PAGES[name] for name in PAGES_OF.get(kind, (kind,)))
+    documents = [one for fence in re.findall(r"```yaml\n(.*?)```", told, flags=re.DOTALL) for one in yaml.safe_load_all(fence)]
+    rules = [rule for one in documents if "rules" in one for rule in one["rules"]]
+    assert asked <= {(verb, resource) for rule in rules for verb in rule["verbs"] for resource in rule["resources"]}
+
+
+PAGES_OF = {"kserve-serverless": ("kserve", "knative"), "dynamo-service": ("dynamo",)}
+
+
+def _resource(path: str) -> str:
+    parts = path.strip("/").split("/")
+    rest = parts[2:] if parts[0] == "api" else parts[3:]
+    return rest[2] if rest[0] == "namespaces" else rest[0]

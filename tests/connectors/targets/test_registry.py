@@ -15,6 +15,21 @@ CONFIGS: TypeAdapter[TargetConfig] = TypeAdapter(TargetConfig)
 EVERY_KIND = [
     ({"type": "recording", "name": "demo"}, "recording:demo"),
     ({"type": "kubernetes-hpa", "namespace": "inference", "name": "llm"}, "kubernetes-hpa:inference/llm"),
+    ({"type": "keda-scaledobject", "namespace": "inference", "name": "llm"}, "keda-scaledobject:inference/llm"),
+    ({"type": "kserve", "namespace": "inference", "name": "llm"}, "kserve:inference/llm"),
+    ({"type": "knative", "namespace": "inference", "name": "llm"}, "knative:inference/llm"),
+    ({"type": "aibrix", "namespace": "inference", "name": "llm"}, "aibrix:inference/llm"),
+    ({"type": "dynamo", "namespace": "inference", "name": "llm-decode"}, "dynamo:inference/llm-decode"),
+    ({"type": "dynamo", "namespace": "inference", "name": "llm", "service": "decode"}, "dynamo:inference/llm/decode"),
+    ({"type": "capacity-buffer", "namespace": "inference", "name": "llm"}, "capacity-buffer:inference/llm"),
+    (
+        {"type": "kubernetes-field", "namespace": "x", "name": "llm", "api_version": "a.b/v1", "kind": "Scaling", "field": "spec.min"},
+        "kubernetes-field:x/scalings.a.b/llm/spec.min",
+    ),
+    (
+        {"type": "kubernetes-field", "name": "gpu", "api_version": "a.b/v1", "kind": "Capacity", "field": "spec.min"},
+        "kubernetes-field:capacities.a.b/gpu/spec.min",
+    ),
     ({"type": "eks-nodegroup", "cluster": "prod", "nodegroup": "gpu", "region": "eu-west-1"}, "eks-nodegroup:prod/gpu@eu-west-1"),
     ({"type": "asg", "group": "gpu", "region": "eu-west-1"}, "asg:gpu@eu-west-1"),
     ({"type": "sagemaker", "endpoint": "llm", "region": "eu-west-1"}, "sagemaker:llm/AllTraffic@eu-west-1"),
