@@ -9,6 +9,7 @@ from typing import Any
 from connectors.stores.memory import MemoryStore
 from forecaster.capacity import Capacity
 from forecaster.leadtime import LeadTime
+from forecaster.ports import Store
 from forecaster.workload import Mode, Policy, Pool, Workload
 from jobs.clock import FixedClock
 from jobs.failure import Failure
@@ -40,7 +41,7 @@ class Room:
     """The desk with all that it looks at."""
 
     workloads: tuple[Workload, ...] = field(default_factory=lambda: (workload(),))
-    store: MemoryStore = field(default_factory=MemoryStore)
+    store: Store = field(default_factory=MemoryStore)
     clock: FixedClock = field(default_factory=lambda: FixedClock(NOW))
     failures: list[Failure] = field(default_factory=list)
     desk: Desk = field(init=False)

@@ -77,6 +77,23 @@ def test_bounds_outrank_the_plan_of_a_fleet_that_nobody_decides_on() -> None:
     assert found.why.endswith("bounds make it 14")
 
 
+@given(
+    decided=st.integers(0, 60), original=st.integers(0, 20), planned_rpm=st.floats(0, 500), hours=st.floats(-1, 48), observe=st.booleans()
+)
+def test_in_observe_it_is_the_fallback_whatever_was_decided_and_else_silence_lowers_nothing_that_is_valid(
+    decided: int, original: int, planned_rpm: float, hours: float, observe: bool
+) -> None:
+    mode = Mode.OBSERVE if observe else Mode.AUTO
+    posted = posting(max(decided, original), original=original, least=original, mode=mode)
+    now = NOW + timedelta(hours=hours)
+    found = answer(known(policy=Policy(mode=mode), posting=posted, plan=a_plan(planned_rpm)), now)
+    assert found.floor is not None
+    if observe:
+        assert floor_of(found) == (original, Source.FALLBACK)
+    else:
+        assert found.floor >= (posted.floor if now < posted.valid_until else original)
+
+
 def test_what_was_never_seen_is_unknown_and_not_zero() -> None:
     found = answer(known(posting=None), NOW)
     assert floor_of(found) == (None, Source.UNKNOWN)

@@ -1,8 +1,9 @@
 """Floors and replicas over HTTP, as KEDA's metrics-api and balancers ask for them."""
 
 import json
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
 from http.client import HTTPConnection
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 from prometheus_client.parser import text_string_to_metric_families
 
+from connectors.stores.opening import open_store
 from forecaster.starts import Start
 from forecaster.workload import Mode
 from jobs.hooks.desk import Desk
@@ -199,3 +201,22 @@ def test_a_desk_asks_the_store_once_a_second_however_many_ask() -> None:
     assert desk.floor("chat", None).replicas == 3
     room.pass_time(timedelta(seconds=1))
     assert desk.floor("chat", None).replicas == 9
+
+
+def test_a_store_that_cannot_be_read_is_a_failure_everywhere_and_no_floor(tmp_path: Path) -> None:
+    file = tmp_path / "forecaster.db"
+    store = open_store(f"sqlite:///{file}")
+    room = Room(store=store)
+    room.post(posting(12))
+    with serving(room) as url:
+        assert asked(url, "/v1/workloads/chat/floor")[0] == 200
+        with closing(sqlite3.connect(file)) as database, database:
+            database.execute("DROP TABLE states")
+        room.pass_time(MINUTE)
+        for path in ("floor", "replicas"):
+            status, body = asked(url, f"/v1/workloads/chat/{path}")
+            assert (status, list(body)) == (503, ["error"])
+        assert asked(url, "/healthz")[0] == 503
+        assert numbers(url) == {}
+    store.close()
+    assert {failed.error for failed in room.failures} == {"StoreError"}
