@@ -29,8 +29,8 @@ class QuerySection(BaseModel):
 
     model_config = SECTION
     query: str = Field(min_length=1)
-    """In the source's own language: PromQL that answers with one series, or the name of a CSV column. No default: names differ
-    between serving engines and their versions."""
+    """In the source's own language: PromQL that answers with one series, `metric(...)` of CloudWatch, a SELECT with :start and :end, a
+    query to Datadog, or the name of a CSV column. No default: names differ between serving engines and their versions."""
     unit: Unit
     """What the numbers mean: `per_second` or `per_minute` for a rate, `count` for a number in the bucket or in flight. No default:
     a wrong guess is off by 60."""

@@ -110,7 +110,7 @@ class TestWhatIsAsked:
 
 
 class TestPoints:
-    def test_minutes_without_a_point_are_not_measured(self, double: CloudWatch) -> None:
+    def test_k01_minutes_without_a_point_are_not_measured(self, double: CloudWatch) -> None:
         sent(double, START, [5, None, 0, 7])
         np.testing.assert_array_equal(fetched(double).mean[:5], [5, NAN, 0, 7, NAN])
 
@@ -123,7 +123,7 @@ class TestPoints:
             assert source.fetch(asking(), HOUR, 60).mean.tolist() == list(range(60))
         assert len(double.asked) - asked == 3
 
-    def test_the_newest_minutes_are_not_measured_while_they_may_still_grow(self, double: CloudWatch) -> None:
+    def test_k02_the_newest_minutes_are_not_measured_while_they_may_still_grow(self, double: CloudWatch) -> None:
         sent(double, NOW - timedelta(minutes=6), [60, 60, 60, 60, 31, 2])
         window = Window(start=NOW - timedelta(minutes=6), end=NOW)
         np.testing.assert_array_equal(fetched(double, window).mean, [60, 60, 60, NAN, NAN, NAN])
@@ -151,7 +151,7 @@ class TestPoints:
         series = fetched(double, Window(start=START + timedelta(minutes=2), end=START + timedelta(minutes=15)), period_s=300)
         np.testing.assert_array_equal(series.mean, [100] * 3 + [NAN] * 5 + [200] * 5)
 
-    def test_load_across_the_ages_is_one_series(self, double: CloudWatch) -> None:
+    def test_k07_load_across_the_ages_that_are_kept_is_one_series(self, double: CloudWatch) -> None:
         double.now = NOW
         sent(double, NOW - timedelta(days=16), [3_000.0] * 12, 300)
         sent(double, NOW - timedelta(days=14), [60.0] * 60)

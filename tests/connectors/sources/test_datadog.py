@@ -53,7 +53,7 @@ class TestPoints:
         points = [(epoch_s(START) + 60 * i, value) for i, value in ((0, 5.0), (1, None), (3, 0.0))]
         np.testing.assert_array_equal(fetched(series(line(points))).mean[:5], [5, NAN, NAN, 0, NAN])
 
-    def test_a_long_window_is_cut_so_that_minutes_stay_minutes(self) -> None:
+    def test_k04_a_long_window_is_cut_so_that_minutes_stay_minutes(self) -> None:
         week = [float(i) for i in range(7 * 1_440)]
         window = Window(start=START, end=START + timedelta(days=7))
         with loopback_prometheus(holding(START, {"requests": week})) as double, opened(double.url) as source:
@@ -73,7 +73,7 @@ class TestPoints:
         with pytest.raises(SourceRejected, match=r"every 300 s in place of 60; let the whole query end in \.rollup\(sum, 60\)"):
             fetched(series(line([(epoch_s(START), 500.0)], interval=300)))
 
-    def test_several_series_are_neither_added_nor_dropped(self) -> None:
+    def test_k06_several_series_are_neither_added_nor_dropped(self) -> None:
         with pytest.raises(SourceRejected, match=r"2 series for .* \('model:a', 'model:b'\): leave out `by"):
             fetched(series(line([], scope="model:a"), line([], scope="model:b")))
 
@@ -146,7 +146,7 @@ class TestRefusals:
         with opened(f"http://127.0.0.1:{free_port()}", attempts=1) as source, pytest.raises(SourceUnavailable, match="cannot be reached"):
             source.fetch(asking(), HOUR, 60)
 
-    def test_a_spent_rate_limit_is_waited_out(self) -> None:
+    def test_k05_a_spent_rate_limit_is_waited_out(self) -> None:
         limited = errors(
             429, "Too many requests", **{"X-RateLimit-Limit": "300", "X-RateLimit-Period": "3600", "X-RateLimit-Reset": "1800"}
         )

@@ -123,7 +123,7 @@ def of_part(asked: Asked) -> Reply:
     return matrix(({}, [(at, 1) for at in asked.stamps]), warnings=["store gateway 3 was unreachable"])
 
 
-def test_an_answer_of_which_parts_are_missing_is_no_low_load() -> None:
+def test_k02_an_answer_of_which_parts_are_missing_is_no_low_load() -> None:
     with pytest.raises(SourceUnavailable, match=r"in part only: store gateway 3 was unreachable; .*accept_partial"):
         fetched(of_part)
 

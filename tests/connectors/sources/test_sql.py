@@ -118,7 +118,7 @@ class TestRows:
         url = table(tmp_path, *((iso(at), 10.0 * i) for i, at in enumerate(stamps)))
         np.testing.assert_array_equal(fetched(url, times="iso").mean[:5], [0, 15, NAN, 30, 40])
 
-    def test_two_rows_of_one_time_are_neither_added_nor_averaged(self, tmp_path: Path) -> None:
+    def test_k06_two_rows_of_one_time_are_neither_added_nor_averaged(self, tmp_path: Path) -> None:
         url = table(tmp_path, *((written(minute(i)), 5) for i in (0, 1, 1, 2)))
         with pytest.raises(SourceRejected, match=r"two rows for 2026-03-02T08:01:00Z; group by time, with sum\(\.\.\.\) of parts"):
             fetched(url)
@@ -129,7 +129,7 @@ class TestRows:
             fetched(url)
         assert fetched(url, bucket_s=15).mean.tolist() == [20] * 60
 
-    def test_a_count_in_a_longer_bucket_is_the_rate_of_each_of_its_minutes(self, tmp_path: Path) -> None:
+    def test_k09_a_count_in_a_longer_bucket_is_the_rate_of_each_of_its_minutes(self, tmp_path: Path) -> None:
         url = table(tmp_path, *((written(minute(5 * i)), 500) for i in range(12)))
         assert fetched(url, bucket_s=300).mean.tolist() == [100] * 60
 
