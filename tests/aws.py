@@ -139,6 +139,10 @@ class Aws:
         group.tags.update(tags or {})
         group.status = status or group.status
 
+    def make_ill(self, cluster: str, name: str, code: str, message: str) -> None:
+        """Give the node group a health issue."""
+        self._group(cluster, name).health = {"issues": [{"code": code, "message": message, "resourceIds": []}]}
+
     def delete_nodegroup(self, cluster: str, name: str) -> None:
         """Delete the node group."""
         del eks_backends[ACCOUNT][REGION].clusters[cluster].nodegroups[name]

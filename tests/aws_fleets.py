@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from moto.applicationautoscaling.models import applicationautoscaling_backends
+from moto.applicationautoscaling.models import FakeScalableTarget, applicationautoscaling_backends
 from moto.autoscaling.models import autoscaling_backends
 from moto.ecs.models import ecs_backends
 from moto.sagemaker.models import FakeEndpoint, sagemaker_backends
@@ -49,19 +49,34 @@ def register(namespace: str, dimension: str, resource: str, *, minimum: int, max
     scalable(dimension, resource).suspended_state = None
 
 
-def add_endpoint(name: str, *, instances: int) -> dict[str, Any]:
-    """A SageMaker endpoint with one variant of that many instances; its counts, to be changed in place."""
+def add_endpoint(name: str, *, instances: int) -> None:
+    """A SageMaker endpoint with one variant of that many instances."""
     variants = [{"VariantName": "AllTraffic", "InitialInstanceCount": instances}]
     endpoint = FakeEndpoint(ACCOUNT, REGION, name, f"{name}-config", variants, {}, [])  # type: ignore[abstract]  # moto does so too
     sagemaker_backends[ACCOUNT][REGION].endpoints[name] = endpoint
-    counts: dict[str, Any] = endpoint.production_variants[0]
+
+
+def add_service(cluster: str, name: str, *, tasks: int) -> None:
+    """An ECS service that runs so many tasks."""
+    backend = ecs_backends[ACCOUNT][REGION]
+    backend.create_cluster(cluster)
+    backend.create_service(cluster, name, tasks).running_count = tasks
+
+
+def register_component(name: str, *, minimum: int, maximum: int) -> None:
+    """Somebody registers an inference component, whose dimension moto itself refuses."""
+    backend = applicationautoscaling_backends[ACCOUNT][REGION]
+    dimension, resource = "sagemaker:inference-component:DesiredCopyCount", f"inference-component/{name}"
+    component = FakeScalableTarget(backend, "sagemaker", resource, dimension, minimum, maximum, "", "")
+    backend.targets.setdefault(dimension, {})[resource] = component
+
+
+def endpoint_counts(name: str) -> dict[str, Any]:
+    """The counts of the one variant of an endpoint, to be changed in place."""
+    counts: dict[str, Any] = sagemaker_backends[ACCOUNT][REGION].endpoints[name].production_variants[0]
     return counts
 
 
-def add_service(cluster: str, name: str, *, tasks: int) -> Any:
-    """An ECS service that runs so many tasks, as moto keeps it: running_count, desired_count, events."""
-    backend = ecs_backends[ACCOUNT][REGION]
-    backend.create_cluster(cluster)
-    service = backend.create_service(cluster, name, tasks)
-    service.running_count = tasks
-    return service
+def ecs_service(cluster: str, name: str) -> Any:
+    """An ECS service as moto keeps it: running_count, desired_count, events."""
+    return ecs_backends[ACCOUNT][REGION].services[f"{cluster}:{name}"]
