@@ -224,7 +224,7 @@ class KubeApi:
             self._admit(request)
             match request.verb:
                 case "create":
-                    return HTTPStatus.CREATED, self._reviewed(request)
+                    return HTTPStatus.CREATED, self._created(request)
                 case "list":
                     return HTTPStatus.OK, self._listed(request)
             key = self._key(request)
@@ -273,9 +273,23 @@ class KubeApi:
     def _serves(self, plural: str, group: str, version: str) -> bool:
         return self._objects.api_versions.get(plural) == f"{group}/{version}"
 
+    def _created(self, request: Request) -> Json:
+        """A review of access, or a new object of a namespace."""
+        match request.path.strip("/").split("/"):
+            case ["apis", "authorization.k8s.io", "v1", "selfsubjectaccessreviews"]:
+                return self._reviewed(request)
+            case ["apis", group, version, "namespaces", namespace, plural] if self._serves(plural, group, version):
+                if ("create", plural) in self._forbidden:
+                    raise Refusal(403, "Forbidden", f"{plural}.{group} is forbidden: our role may not create it")
+                key = plural, namespace, request.body["metadata"]["name"]
+                if self._objects.has(key):
+                    raise Refusal(409, "AlreadyExists", f'{plural}.{group} "{key[2]}" already exists')
+                self._objects.add(key, metadata={}, spec=request.body["spec"], status={})
+                return self._objects.shown(key)
+            case _:
+                raise Refusal(404, "NotFound", "the server could not find the requested resource")
+
     def _reviewed(self, request: Request) -> Json:
-        if request.path != "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
-            raise Refusal(404, "NotFound", "the server could not find the requested resource")
         asked = request.body["spec"]["resourceAttributes"]
         rule = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
         return request.body | {"status": {"allowed": (asked["verb"], rule) not in self._forbidden}}

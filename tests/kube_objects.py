@@ -22,6 +22,8 @@ API_VERSIONS |= {"leaderworkersets": "leaderworkerset.x-k8s.io/v1", "rollouts": 
 KINDS |= {"leaderworkersets": "LeaderWorkerSet", "rollouts": "Rollout"}
 API_VERSIONS |= {"configmaps": "v1"}
 KINDS |= {"configmaps": "ConfigMap"}
+API_VERSIONS |= {"leases": "coordination.k8s.io/v1"}
+KINDS |= {"leases": "Lease"}
 SCALED = ("deployments", "statefulsets", "leaderworkersets", "rollouts")
 
 _OWNED = (("spec",), ("metadata", "annotations"))
@@ -63,6 +65,10 @@ class Objects:
         self._owners[key] = {}
         self.touch(key)
         self._own(key, "kubectl-create", {}, self._values[key])
+
+    def has(self, key: Key) -> bool:
+        """Whether there is such an object."""
+        return key in self._values
 
     def delete(self, key: Key) -> None:
         """Delete an object."""

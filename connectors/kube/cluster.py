@@ -123,6 +123,17 @@ class Cluster:
         """Whether our role allows the verb on the object, as the server's own SelfSubjectAccessReview says: nothing is kept of it."""
         return self._retried(self._may_once, verb, ref)
 
+    def create(self, ref: ObjectRef, body: Json) -> Json:
+        """The new object, as it stands then; sent once."""
+        path = {"group": ref.group, "version": ref.version, "plural": ref.plural, "namespace": ref.namespace, "body": body}
+        return self._call(
+            "create",
+            ref,
+            lambda api, _, timeout_s: api.create_namespaced_custom_object(
+                **path, field_manager=FIELD_MANAGER, _preload_content=False, _request_timeout=timeout_s
+            ),
+        )
+
     def merge(self, ref: ObjectRef, patch: Json, *, rehearsed: bool = False) -> Json:
         """The object after one JSON merge patch (RFC 7386), written as field manager `forecaster`; rehearsed: as it would be, unwritten."""
         return self._call(

@@ -18,10 +18,10 @@ _TRY_EVERY = timedelta(milliseconds=200)
 @contextmanager
 def alone(at: "Session", half: str) -> Iterator[None]:
     """Hold the lease of one half of the line; where another process has it, end at once with a sentence: it does the work."""
-    from connectors.leases.opening import open_lease
     from jobs.cli.show import say
+    from jobs.leases import lease_of
 
-    lease = open_lease(at.store_url, half)
+    lease = lease_of(at.config, at.path.parent, half)
     if not lease.try_acquire():
         say(f"another {half} run is at work on this store; nothing was done")
         raise typer.Exit(DONE)
@@ -34,11 +34,11 @@ def alone(at: "Session", half: str) -> Iterator[None]:
 @contextmanager
 def in_turn(at: "Session", half: str, patience_s: float = 10) -> Iterator[None]:
     """Hold the lease of one half, waiting a while for the run at work to end; after that go on all the same: a person asked for it."""
-    from connectors.leases.opening import open_lease
     from jobs.cli.show import say
     from jobs.clock import SystemClock
+    from jobs.leases import lease_of
 
-    lease, clock = open_lease(at.store_url, half), SystemClock()
+    lease, clock = lease_of(at.config, at.path.parent, half), SystemClock()
     deadline_s = clock.monotonic() + patience_s
     while not lease.try_acquire():
         if clock.monotonic() >= deadline_s:

@@ -6,6 +6,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from connectors.executors.processes import ProcessesConfig
 from connectors.executors.registry import ExecutorConfig
+from connectors.leases.kubernetes import KubernetesLeaseConfig
 from connectors.sources.registry import SourceConfig
 from forecaster.cost import Prices
 from forecaster.envelope import Envelope
@@ -200,6 +201,8 @@ class Config(BaseModel):
     Default: none."""
     forecast: ForecastSection = ForecastSection()
     """How load is forecast."""
+    lease: KubernetesLeaseConfig | None = None
+    """Who may work where several replicas run. Default: the store's own lease, a lock beside the SQLite file or in PostgreSQL."""
     executor: ExecutorConfig = ProcessesConfig(type="processes")
     """Where chunks of series are forecast; `type` says of which kind. Default `{type: processes}`: a small fleet is one chunk, which is
     forecast in the process itself, and a large one has work for every processor."""
@@ -226,6 +229,8 @@ class Config(BaseModel):
             days = (self.forecast.history / DAY_S, self.keep.history / DAY_S)
             msg = f"keep.history must not be shorter than forecast.history of {days[0]:g}d, got {days[1]:g}d"
             raise ValueError(msg)
+        if self.lease is not None:
+            self._check_lease(self.lease)
         found = contradictions(
             self.sources,
             placed("", "workloads", self.workloads),
@@ -237,6 +242,17 @@ class Config(BaseModel):
         if found:
             raise ValueError(found[0])
         return self
+
+    def _check_lease(self, lease: KubernetesLeaseConfig) -> None:
+        """A holder renews at every tick, and one tick may be tried twice over: sooner than that its lease must not end."""
+        least_s = self.apply.every + 2 * lease.cluster.timeout_s
+        if least_s > lease.ttl_s:
+            msg = f"lease.ttl_s must be at least apply.every + 2 x lease.cluster.timeout_s, which is {least_s:g}, got {lease.ttl_s:g}"
+            raise ValueError(msg)
+        if not self.store.startswith("postgresql"):
+            scheme = self.store.partition(":")[0]
+            msg = f"lease kubernetes is for several replicas, which share no {scheme} store: name a postgresql:// one, or remove lease"
+            raise ValueError(msg)
 
 
 class Included(BaseModel):

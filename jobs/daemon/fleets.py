@@ -15,13 +15,14 @@ from jobs.wiring import open_fleet, store_url
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class OpenFleet:
-    """A configuration with its connections. runs: how many work on it right now.
+    """A configuration with its connections; folder: where its relative paths start. runs: how many work on it right now.
 
     looked_at: when the objects of its templates were last looked up, problems: what that look met, one sentence each. changed_at:
     plans from before were made under another configuration; None = we know of no other.
     """
 
     config: Config
+    folder: Path
     fleet: Fleet
     store_url: str
     looked_at: datetime
@@ -112,6 +113,7 @@ def _opened(folder: Path, config: Config, now: datetime, changed_at: datetime | 
     fleet = closing.enter_context(open_fleet(config, folder))
     return OpenFleet(
         config=config,
+        folder=folder,
         fleet=fleet,
         store_url=store_url(config, folder),
         looked_at=now,

@@ -8,7 +8,6 @@ from threading import Condition, Lock
 
 import structlog
 
-from connectors.leases.opening import open_lease
 from forecaster.errors import ForecasterError, StoreError
 from forecaster.ports import Clock
 from forecaster.units import iso
@@ -18,6 +17,7 @@ from jobs.daemon.fleets import Fleets, OpenFleet
 from jobs.daemon.reload import look_again, reload
 from jobs.failure import Failure, failure
 from jobs.forecast import forecast_fleet
+from jobs.leases import lease_of
 from jobs.operating_point import TUNE, choose_in_turn
 from jobs.pruning import prune_daily
 from jobs.telemetry.metrics import Metrics
@@ -179,7 +179,7 @@ class Runs:
 @contextmanager
 def _alone(opened: OpenFleet, half: str) -> Iterator[bool]:
     """Hold the lease of one half of the line, or of what is beside it; False where another process does the work. Raises StoreError."""
-    lease = open_lease(opened.store_url, str(half))
+    lease = lease_of(opened.config, opened.folder, str(half), lingers=True)
     ours = lease.try_acquire()
     try:
         yield ours

@@ -19,9 +19,11 @@ from jobs.daemon.schedule import Schedule
 from jobs.hooks.desk import Desk
 from jobs.hooks.opening import Doors
 from jobs.hooks.readings import pulled
+from jobs.leases import give_up
+from jobs.operating_point import TUNE
 from jobs.telemetry import start_logging
 from jobs.telemetry.metrics import Metrics
-from jobs.telemetry.runs import Diary
+from jobs.telemetry.runs import Diary, Half
 from jobs.web.health import health
 
 END_S = 6.0
@@ -58,7 +60,9 @@ def serve(path: Path) -> None:
             schedule.reload(path)
         log.info("stop", sentence=f"{signal.Signals(number).name}: no further run begins")
         schedule.stop()
-        if not runs.end(END_S):
+        ended = runs.end(END_S)
+        give_up(fleets.current.config, path.parent, (*(half.value for half in Half), TUNE))
+        if not ended:
             _leave_at_once()
 
 

@@ -1,6 +1,7 @@
 """What every lease promises, whatever excludes."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import count
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -9,19 +10,40 @@ from typing import TypeAlias
 
 import pytest
 
+from connectors.kube.cluster import Cluster
+from connectors.kube.connection import KubeConnection
+from connectors.leases.kubernetes import KubernetesLease, KubernetesLeaseConfig
 from connectors.leases.memory import MemoryLease
 from connectors.leases.opening import open_lease
 from forecaster.ports import Lease
+from jobs.clock import SystemClock
+from tests.kube_api import KubeApi
 
 pytest_plugins = ("tests.postgres",)
 
 Leases: TypeAlias = Callable[[str], Lease]
 
 
-@pytest.fixture(params=["memory", "file", "postgres"])
+@pytest.fixture
+def api() -> Iterator[KubeApi]:
+    with KubeApi() as server:
+        yield server
+
+
+def in_kubernetes(api: KubeApi, name: str, *, identity: str) -> Lease:
+    """A lease in a cluster, as another pod would open it."""
+    connection = KubeConnection(server=api.url)
+    config = KubernetesLeaseConfig(type="kubernetes", namespace="forecaster", cluster=connection)
+    return KubernetesLease(config, name, cluster=Cluster(connection), identity=identity, now=SystemClock().now)
+
+
+@pytest.fixture(params=["memory", "file", "postgres", "kubernetes"])
 def lease_of(request: pytest.FixtureRequest, tmp_path: Path) -> Leases:
     """Leases by name, as separate holders would open them."""
     match request.param:
+        case "kubernetes":
+            server, pods = request.getfixturevalue("api"), count(1)
+            return lambda name: in_kubernetes(server, name, identity=f"pod-{next(pods)}")
         case "memory":
             locks: dict[str, Lock] = {}
             return lambda name: MemoryLease(lock=locks.setdefault(name, Lock()))
