@@ -133,8 +133,6 @@ def test_an_identity_of_azure_that_has_worked_is_expected_to_work_again(tokens: 
 
 def test_the_places_where_azure_looked_are_told_in_one_line_without_links(tokens: Tokens) -> None:
     tokens.refuse_next(400)
-    with pytest.raises(
-        LoginFailed, match="EnvironmentCredential: .*; WorkloadIdentityCredential: .*; ManagedIdentityCredential: "
-    ) as raised:
+    with pytest.raises(LoginFailed, match=r"WorkloadIdentityCredential: .*; ManagedIdentityCredential: ") as raised:
         AzureLogin().token()
     assert "http" not in str(raised.value)
