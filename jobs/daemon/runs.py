@@ -107,6 +107,8 @@ class Runs:
     def _apply(self, opened: OpenFleet, now: datetime) -> tuple[Outcome, str]:
         with _alone(opened, Half.APPLY) as ours:
             if not ours:
+                if opened.config.lease is not None:
+                    self._diary.stand_by(now)
                 return _skipped(Half.APPLY)
             cycles = apply_fleet(opened.fleet, now)
         self._metrics.record_cycles(cycles, now)

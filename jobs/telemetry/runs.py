@@ -49,6 +49,7 @@ class Diary:
         self._lock = Lock()
         self._last: dict[Half, Run] = {}
         self._succeeded_at: dict[Half, datetime] = {}
+        self._stood_by_at: datetime | None = None
 
     def enter(self, run: Run) -> None:
         """Note a run of our own."""
@@ -61,6 +62,16 @@ class Diary:
         """Note that some process got a run done at that instant, as its traces in the store say."""
         with self._lock:
             self._succeeded_at[half] = max(at, self._succeeded_at.get(half, at))
+
+    def stand_by(self, at: datetime) -> None:
+        """Note that another replica has the lease, which it renews while it works: ours is to be there when it does not."""
+        with self._lock:
+            self._stood_by_at = at
+
+    def stood_by_at(self) -> datetime | None:
+        """When we last stood by, None where we never did."""
+        with self._lock:
+            return self._stood_by_at
 
     def last(self, half: Half) -> Run | None:
         """The last run of our own, None before the first."""

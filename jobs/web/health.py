@@ -44,11 +44,17 @@ def allowed_s(apply_every_s: float) -> float:
 
 
 def health(diary: Diary, apply_every_s: float, now: datetime) -> Health:
-    """Well while the last apply succeeded within 3 intervals and a grace; before the first one the start counts."""
+    """Well while the last apply succeeded within 3 intervals and a grace; before the first one the start counts.
+
+    So is a replica that stands by: the lease of the one at work is good, whose own health says how it works.
+    """
     applied_at, forecast_at = diary.succeeded_at(Half.APPLY), diary.succeeded_at(Half.FORECAST)
     longest_s = allowed_s(apply_every_s)
     ok = now - (applied_at or diary.started_at) <= timedelta(seconds=longest_s)
-    if ok:
+    stood_by_at = diary.stood_by_at()
+    if stood_by_at is not None and now - stood_by_at <= timedelta(seconds=longest_s) and (applied_at is None or applied_at < stood_by_at):
+        ok, reason = True, "standing by: another replica has the lease"
+    elif ok:
         reason = "the last apply succeeded" if applied_at is not None else "started, no apply has ended yet"
     else:
         last = diary.last(Half.APPLY)

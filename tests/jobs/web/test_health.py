@@ -49,6 +49,16 @@ def test_an_apply_that_another_process_does_is_no_sign_of_our_life() -> None:
     assert "another apply run" in unwell.reason
 
 
+def test_a_replica_that_stands_by_is_well_as_long_as_it_finds_the_lease_of_another_good() -> None:
+    diary = Diary(START)
+    diary.stand_by(START + 600 * SECOND)
+    well = health(diary, EVERY_S, START + 600 * SECOND + ALLOWED)
+    assert (well.ok, well.reason) == (True, "standing by: another replica has the lease")
+    assert not health(diary, EVERY_S, START + 601 * SECOND + ALLOWED).ok
+    diary.enter(ran(Half.APPLY, START + 660 * SECOND))
+    assert health(diary, EVERY_S, START + 660 * SECOND).reason == "the last apply succeeded"
+
+
 def test_a_partly_failed_apply_is_a_sign_of_life() -> None:
     diary = Diary(START)
     diary.enter(ran(Half.APPLY, START + ALLOWED, Outcome.PARTLY))
