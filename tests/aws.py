@@ -89,6 +89,8 @@ class Aws:
         connection.request("POST", "/moto-api/reset")
         connection.getresponse().read()
         connection.close()
+        self.operations.clear()
+        self.actions.clear()
         return self
 
     def __exit__(self, *_: object) -> None:
