@@ -2,6 +2,7 @@
 
 import gzip
 import math
+import shutil
 import signal
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -65,22 +66,45 @@ def noon(cluster: ControlPlane, namespace: str, metrics: ExternalMetrics, kubele
 @pytest.fixture
 def desk(tmp_path: Path, prometheus: str, cluster: ControlPlane, noon: str) -> Desk:
     """A configuration in mode auto, with the rights that deploy/ grants."""
-    env = {"PROMETHEUS": prometheus, "KUBE": cluster.server, "KUBE_TOKEN": token_granted(cluster, noon)}
-    desk = Desk(folder=tmp_path / "desk", env=env)
+    desk = desk_of(tmp_path / "desk", prometheus, cluster, noon, token_granted(cluster, noon))
     desk.folder.mkdir()
+    desk.configure(configuration(cluster))
+    return desk
+
+
+@pytest.fixture(scope="module")
+def foreseen_folder(tmp_path_factory: pytest.TempPathFactory, prometheus: str, cluster: ControlPlane) -> Path:
+    """What the forecast job leaves at noon: it needs no target."""
+    desk = desk_of(tmp_path_factory.mktemp("foreseen"), prometheus, cluster, "nowhere", "none")
+    desk.configure(configuration(cluster))
+    desk.done("forecast", at=NOON)
+    return desk.folder
+
+
+@pytest.fixture
+def applied(desk: Desk, foreseen_folder: Path) -> Desk:
+    """The desk after the forecast and the first apply at noon."""
+    shutil.copytree(foreseen_folder, desk.folder, dirs_exist_ok=True)
+    desk.done("apply", at=NOON)
+    return desk
+
+
+def desk_of(folder: Path, prometheus: str, cluster: ControlPlane, namespace: str, token: str) -> Desk:
+    env = {"PROMETHEUS": prometheus, "KUBE": cluster.server, "KUBE_TOKEN": token, "NAMESPACE": namespace}
+    return Desk(folder=folder, env=env)
+
+
+def configuration(cluster: ControlPlane) -> dict[str, object]:
     reached = {"server": "${KUBE}", "token": "${KUBE_TOKEN}", "ca_file": str(cluster.ca_file)}
-    target = {"type": "kubernetes-hpa", "namespace": noon, "name": "llm", "cluster": reached}
+    target = {"type": "kubernetes-hpa", "namespace": "${NAMESPACE}", "name": "llm", "cluster": reached}
     pool = {"name": "gpu", "capacity": {"rpm": CARRIES}, "lead_time": {"warm": "10m", "cold": "1h"}, "targets": [target]}
     rpm = {"query": "sum(rate(llm_requests_total[2m])) * 60", "unit": "per_minute"}
-    desk.configure(
-        {
-            "sources": {"metrics": {"type": "prometheus", "url": "${PROMETHEUS}"}},
-            "forecast": {"watched": []},
-            "operating_point": {"workloads": 0},
-            "workloads": [{"name": "llm", "source": "metrics", "signals": {"rpm": rpm}, "pools": [pool], "policy": {"mode": "auto"}}],
-        }
-    )
-    return desk
+    return {
+        "sources": {"metrics": {"type": "prometheus", "url": "${PROMETHEUS}"}},
+        "forecast": {"watched": []},
+        "operating_point": {"workloads": 0},
+        "workloads": [{"name": "llm", "source": "metrics", "signals": {"rpm": rpm}, "pools": [pool], "policy": {"mode": "auto"}}],
+    }
 
 
 def test_the_real_hpa_has_the_replicas_ready_before_the_ramp(
@@ -106,11 +130,10 @@ def test_a_reactive_hpa_alone_asks_for_them_only_when_the_ramp_is_there(cluster:
 
 
 def test_l44_with_forecaster_killed_the_floor_stays_and_the_hpa_goes_on_above_it(
-    desk: Desk, cluster: ControlPlane, noon: str, metrics: ExternalMetrics
+    applied: Desk, cluster: ControlPlane, noon: str, metrics: ExternalMetrics
 ) -> None:
-    desk.done("run", at=NOON)
     floor, marks = min_replicas(cluster, noon), our_marks(cluster, noon)
-    killed = desk.start("run", at=NOON + timedelta(minutes=5))
+    killed = applied.start("run", at=NOON + timedelta(minutes=5))
     killed.kill()
     killed.communicate()
     assert killed.returncode == -signal.SIGKILL
@@ -122,22 +145,20 @@ def test_l44_with_forecaster_killed_the_floor_stays_and_the_hpa_goes_on_above_it
     assert (min_replicas(cluster, noon), our_marks(cluster, noon)) == (floor, marks)
 
 
-def test_k34_a_second_writer_is_named_outlasted_and_the_replicas_stay(desk: Desk, cluster: ControlPlane, noon: str) -> None:
-    desk.done("run", at=NOON)
+def test_k34_a_second_writer_is_named_outlasted_and_the_replicas_stay(applied: Desk, cluster: ControlPlane, noon: str) -> None:
     floor = min_replicas(cluster, noon)
     eventually_ready(cluster, noon, floor)
     apply(cluster, noon, hpa(min_replicas=2, max_replicas=60, carries=CARRIES), manager="argocd-controller")
     assert min_replicas(cluster, noon) == 2
-    applied = desk.run("apply", at=NOON + timedelta(minutes=1))
-    assert "argocd-controller" in applied.out + applied.err
+    again = applied.run("apply", at=NOON + timedelta(minutes=1))
+    assert "argocd-controller" in again.out + again.err
     assert min_replicas(cluster, noon) >= needed(RAMP)
     eventually_ready(cluster, noon, min_replicas(cluster, noon))
 
 
-def test_a_release_gives_the_fleet_back_to_the_hpa(desk: Desk, cluster: ControlPlane, noon: str) -> None:
-    desk.done("run", at=NOON)
+def test_a_release_gives_the_fleet_back_to_the_hpa(applied: Desk, cluster: ControlPlane, noon: str) -> None:
     eventually_ready(cluster, noon, min_replicas(cluster, noon))
-    desk.done("release", "llm", "-m", "handing back", at=NOON + timedelta(minutes=1))
+    applied.done("release", "llm", "-m", "handing back", at=NOON + timedelta(minutes=1))
     assert (min_replicas(cluster, noon), our_marks(cluster, noon)) == (2, {})
     eventually_ready(cluster, noon, needed(NOON))
 
