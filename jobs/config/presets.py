@@ -44,16 +44,21 @@ class PresetSection(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supply:
-    """A quantity, who supplies it and the query for it."""
+    """A quantity, who supplies it, and the presets of the workload. Its query is made when it is asked for: checking needs none."""
 
     quantity: Quantity
     use: Use
-    expression: str
+    beside: tuple[Use, ...]
 
     @property
     def preset(self) -> Preset:
         """The preset that supplies it."""
         return self.use.preset
+
+    @property
+    def expression(self) -> str:
+        """The question in the source's own language."""
+        return expression(self.use, self.quantity, self.beside)
 
     @property
     def query(self) -> Query:
@@ -91,9 +96,9 @@ def idle_of(sections: Sequence[PresetSection]) -> str:
 
 
 def _supplied(sections: Sequence[PresetSection], explicit: Collection[str]) -> Iterator[Supply]:
+    uses = tuple(section.use for section in sections)
     for quantity in Quantity:
-        able = [s for s in sections if s.use.supplies(quantity) and (not s.only or quantity in s.only)]
-        best = [section for section in able if quantity not in PRESETS[section.name].second or quantity in section.only] or able
+        able = [(s, use) for s, use in zip(sections, uses, strict=True) if use.supplies(quantity) and (not s.only or quantity in s.only)]
+        best = [(s, use) for s, use in able if quantity not in use.preset.second or quantity in s.only] or able
         if best and quantity.value not in explicit:
-            use, beside = best[0].use, [section.use for section in sections]
-            yield Supply(quantity=quantity, use=use, expression=expression(use, quantity, beside))
+            yield Supply(quantity=quantity, use=best[0][1], beside=uses)
