@@ -11,6 +11,17 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 _FROM = datetime(2020, 1, 1, tzinfo=UTC)
 _DAYS = 365 * 60
+_SIGNS = x509.KeyUsage(
+    digital_signature=False,
+    content_commitment=False,
+    key_encipherment=False,
+    data_encipherment=False,
+    key_agreement=False,
+    key_cert_sign=True,
+    crl_sign=True,
+    encipher_only=False,
+    decipher_only=False,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +41,8 @@ class Authority:
         self._key = ec.generate_private_key(ec.SECP256R1())
         root = _builder(self._name, self._name, self._key.public_key())
         root = root.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        root = root.add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
+        root = root.add_extension(_SIGNS, critical=True)
         self.ca_file = folder / f"{name}.pem"
         self.ca_file.write_bytes(root.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
@@ -38,6 +51,8 @@ class Authority:
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(_named(name), self._name, key.public_key())
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        builder = builder.add_extension(issuer, critical=False)  # Python 3.13 takes no certificate without
         made = Certificate(cert_file=self._folder / f"{name}.pem", key_file=self._folder / f"{name}.key")
         made.cert_file.write_bytes(builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
         made.key_file.write_bytes(
