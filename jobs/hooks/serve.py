@@ -3,6 +3,7 @@
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -14,6 +15,7 @@ from prometheus_client import CollectorRegistry
 from connectors.stores.opening import open_store
 from forecaster.errors import ConfigRejected, ForecasterError
 from forecaster.ports import Clock, Store
+from forecaster.units import MINUTE_S
 from forecaster.workload import Workload
 from jobs.clock import SystemClock
 from jobs.config.document import Config
@@ -28,21 +30,29 @@ from jobs.templates import expand
 from jobs.web.health import Health, allowed_s
 from jobs.wiring import store_url
 
+RETRY_S = MINUTE_S
+"""How long objects of templates that were out of sight wait for the next look."""
 log = structlog.get_logger()
 
 
 class StoreRoster:
-    """The workloads of a configuration on a store of our own. Safe for threads."""
+    """The workloads of a configuration on a store of our own. Safe for threads. problems: what kept objects of templates out."""
 
     def __init__(self, store: Store, config: Config, folder: Path) -> None:
         self._store, self._folder, self._lock = store, folder, Lock()
+        self.problems: tuple[str, ...] = ()
         self._roster = self._made(config)
 
     def replace(self, config: Config) -> None:
-        """Put another configuration in force, on the same store; or look up the objects of the same one's templates again."""
-        made = self._made(config)
+        """Put another configuration in force, on the same store."""
+        self._put(self._made(config))
+
+    def look_again(self, config: Config) -> None:
+        """Look up the objects of the templates again; a look that met problems takes no workload away."""
         with self._lock:
-            self._roster = made
+            before = self._roster
+        made = self._made(config)
+        self._put(replace(made, workloads={**before.workloads, **made.workloads}) if self.problems else made)
 
     @contextmanager
     def __call__(self) -> Iterator[Roster]:
@@ -51,10 +61,17 @@ class StoreRoster:
             roster = self._roster
         yield roster
 
+    def _put(self, made: Roster) -> None:
+        with self._lock:
+            self._roster = made
+
     def _made(self, config: Config) -> Roster:
         expansions = expand(config, self._folder)
-        for problem in (problem for expanded in expansions for problem in expanded.problems):
-            log.warning("templates", sentence=problem)
+        problems = tuple(problem for expanded in expansions for problem in expanded.problems)
+        for problem in problems:
+            if problem not in self.problems:
+                log.warning("templates", sentence=problem)
+        self.problems = problems
         sections = (*config.workloads, *(section for expanded in expansions for section in expanded.workloads))
         workloads: dict[str, Workload] = {section.name: section.to_core() for section in sections}
         return Roster(store=self._store, workloads=workloads, fresh_s=allowed_s(config.apply.every))
@@ -77,11 +94,14 @@ def serve_store(path: Path) -> None:
         board.ask(lambda: (*pulled(desk), *posted(desk)))
         doors = Doors(config, path.parent, desk, registry, lambda: store_health(desk, clock))
         closing.callback(doors.close)
-        for number in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda caught, _: asked.put(caught))
+        for kind in (signal.SIGHUP, signal.SIGTERM, signal.SIGINT):
+            signal.signal(kind, lambda caught, _: asked.put(caught))
         doors.open()
-        while (number_or_none := _next(asked, config.forecast.every if config.templates else None)) in {signal.SIGHUP, None}:
-            config = _reloaded(path, config, roster, again=number_or_none is not None)
+        while (number := _next(asked, _patience_s(config, roster))) in {signal.SIGHUP, None}:
+            if number is None:
+                _look_again(config, roster)
+            else:
+                config = _reloaded(path, config, roster)
         log.info("stop", sentence="no further question is answered")
 
 
@@ -97,19 +117,33 @@ def store_health(desk: Desk, clock: Clock) -> Health:
     return Health(ok=True, reason=reason, now=now, applied_at=last, forecast_at=None)
 
 
-def _reloaded(path: Path, before: Config, roster: StoreRoster, *, again: bool) -> Config:
-    """The configuration in force from now on: the one on disk where that is asked for and can be used."""
+def _reloaded(path: Path, before: Config, roster: StoreRoster) -> Config:
+    """The configuration in force from now on: the one on disk where it can be used."""
     try:
-        config = read_config(path) if again else before
+        config = read_config(path)
         if store_url(config, path.parent) != store_url(before, path.parent):
             raise ConfigRejected("store: is opened at the start: restart to change it")
         roster.replace(config)
     except ForecasterError as error:
         log.error("reload", sentence=f"{error}; the configuration before stays in force")  # noqa: TRY400 - a sentence, no traceback
         return before
-    if again:
-        log.info("reload", sentence=f"{path} is in force")
+    log.info("reload", sentence=f"{path} is in force")
     return config
+
+
+def _look_again(config: Config, roster: StoreRoster) -> None:
+    """Look up the objects of templates; what keeps that from being done takes nobody away."""
+    try:
+        roster.look_again(config)
+    except ForecasterError as error:
+        log.error("templates", sentence=str(error))  # noqa: TRY400 - a sentence, no traceback
+
+
+def _patience_s(config: Config, roster: StoreRoster) -> float | None:
+    """How long until the objects of templates are looked up again, as the daemon does; None without templates."""
+    if not config.templates:
+        return None
+    return RETRY_S if roster.problems else config.forecast.every
 
 
 def _next(asked: "SimpleQueue[int]", wait_s: float | None) -> int | None:
