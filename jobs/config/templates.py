@@ -9,7 +9,6 @@ from pydantic_core import ErrorDetails
 
 from connectors.kube.connection import KubeConnection
 from connectors.targets.discovery import Found, HpaSelector
-from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.registry import TargetConfig
 from jobs.config.causes import causes
 from jobs.config.policy import SECTION
@@ -77,10 +76,11 @@ class TemplateSection(BaseModel):
 
 
 def _in_cluster(workload: WorkloadSection, cluster: KubeConnection) -> WorkloadSection:
-    """The workload with its HPAs in that cluster, unless they name one: what was found there is written there."""
+    """The workload with its Kubernetes targets in that cluster, unless they name one: what was found there is written there."""
 
     def placed(target: TargetConfig) -> TargetConfig:
-        lacks = isinstance(target, KubernetesHpaConfig) and "cluster" not in target.model_fields_set
+        reached = getattr(target, "cluster", None)  # a name where the kind is a node group of a cloud
+        lacks = isinstance(reached, KubeConnection) and "cluster" not in target.model_fields_set
         return target.model_copy(update={"cluster": cluster}) if lacks else target
 
     pools = tuple(pool.model_copy(update={"targets": tuple(placed(target) for target in pool.targets)}) for pool in workload.pools)

@@ -147,6 +147,26 @@ class TestTargets:
         assert "argocd wrote the floor after us" in target.sentence
         assert "`forecaster release --expired`" in target.sentence
 
+    def test_a_second_writer_is_told_with_what_to_change(self, world: World) -> None:
+        world.workload("chat")
+        marks: dict[str, str | None] = {
+            "forecaster/original": "2",
+            "forecaster/floor": "5",
+            "forecaster/valid-until": "2026-03-03T00:00:00Z",
+        }
+        world.api.edit("serving", "chat", minReplicas=9, manager="argocd-controller", annotations=marks)
+        sentence = found(world, "target").sentence
+        assert "argocd-controller wrote the floor after us; add to spec.ignoreDifferences of the Argo CD Application" in sentence
+
+    def test_a_floor_that_a_webhook_would_refuse_fails_before_the_first_write(self, world: World) -> None:
+        world.workload("chat", mode="auto")
+        hpas = {"kind": "HorizontalPodAutoscaler", "api_version": "autoscaling/v2"}
+        world.api.define("horizontalpodautoscalers", **hpas, denied=lambda _before, _after: "minReplicas is locked")
+        _, permission = (one for one in check_all(world.path, NOW) if one.what == "target")
+        assert permission.state is State.FAILED
+        assert permission.sentence.startswith("a floor would be refused, as a rehearsal on the API server says")
+        assert "minReplicas is locked" in permission.sentence
+
     def test_an_owner_that_would_write_back_is_named(self, world: World) -> None:
         world.workload("chat")
         world.api.add_hpa("serving", "chat", owner=("ScaledObject", "chat-scaler"))
