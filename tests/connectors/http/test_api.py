@@ -2,12 +2,14 @@
 
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -72,6 +74,23 @@ class TestWhatIsSent:
             sent(double, basic=("reader", "pa:ss"))
             assert double.asked[0].headers["Authorization"] == "Basic cmVhZGVyOnBhOnNz"
 
+    def test_every_try_is_signed_anew_over_what_is_sent(self) -> None:
+        signer = Counting()
+        with loopback_prometheus(in_turn(Reply(status=503), OK)) as double:
+            sent(double, signer=signer)
+            assert [asked.headers["X-Proof"] for asked in double.asked] == ["1 POST /path a=1", "2 POST /path a=1"]
+
+
+class Counting:
+    """A signer that tells what it signed."""
+
+    def __init__(self) -> None:
+        self._signed = 0
+
+    def headers(self, method: str, url: str, body: bytes) -> Mapping[str, str]:
+        self._signed += 1
+        return {"X-Proof": f"{self._signed} {method} {urlsplit(url).path} {body.decode()}"}
+
 
 class TestWhenItTriesAgain:
     @pytest.mark.parametrize("status", [429, 500, 502, 503, 504])
@@ -96,6 +115,14 @@ class TestWhenItTriesAgain:
         busy = Reply(status=429, headers={"Retry-After": "3600"})
         with loopback_prometheus(in_turn(busy, OK)) as double:
             assert sent(double).status == 200
+
+    @pytest.mark.parametrize("header", ["Retry-After", "X-RateLimit-Reset"])
+    def test_the_answer_says_when_to_come_back_and_what_time_it_is_there(self, header: str) -> None:
+        with loopback_prometheus(Reply(status=429, headers={header: "30"})) as double:
+            answer = sent(double, attempts=1)
+        assert answer.retry_after_s == 30
+        assert answer.at is not None
+        assert answer.at.tzinfo is UTC
 
     def test_a_server_that_does_not_answer_in_time_is_asked_again(self) -> None:
         with loopback_prometheus(in_turn(NEVER, OK)) as double:

@@ -1,13 +1,17 @@
 """Each kind of fault is one sentence: the file, the path to the key, what is wrong, what to do."""
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from connectors.targets.registry import TargetConfig
 from forecaster.models.catalogue import MODEL_NAMES
 from tests.jobs.config.samples import SAMPLE, SOURCES, WORKLOAD, faults_of, with_policy, with_source, with_workload
 
 AT = "forecaster.yaml: workloads[0]"
+KINDS = sorted(get_args(kind.model_fields["type"].annotation)[0] for kind in get_args(get_args(TargetConfig)[0]))
+TARGETS = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +94,11 @@ def test_what_is_wrong_with_a_window_is_said_at_its_key(tmp_path: Path, window: 
                 "did you mean rpm?"
             ),
         ),
-        ("rpm: {query", "queue_depth: {query", ": signals needs at least one load signal: rpm, concurrency or tokens; or name a preset that supplies one"),
+        (
+            "rpm: {query",
+            "queue_depth: {query",
+            ": signals needs at least one load signal: rpm, concurrency or tokens; or name a preset that supplies one",
+        ),
         (
             "unit: per_second",
             "unit: persecond",
@@ -98,7 +106,7 @@ def test_what_is_wrong_with_a_window_is_said_at_its_key(tmp_path: Path, window: 
         ),
         ("rpm: 60", "rpm: -60", ".pools[0].capacity.rpm: must be above 0, got -60"),
         ("type: recording", "type: recordin", ".pools[0].targets[0]: there is no type 'recordin'; did you mean recording?"),
-        ("type: recording, ", "", ".pools[0].targets[0]: has no type; there is eks-nodegroup, kubernetes-hpa or recording"),
+        ("type: recording, ", "", f".pools[0].targets[0]: has no type; there is {TARGETS}"),
         ("type: recording", "type: kubernetes-hpa", ".pools[0].targets[0].namespace: is missing: namespace of the HPA"),
         ("[{type: recording, name: chat}]", "[]", ".pools[0].targets: must not be empty"),
     ],
@@ -117,7 +125,7 @@ def test_a_step_that_fits_no_day_is_refused(tmp_path: Path, step: str) -> None:
     ("source", "sentence"),
     [
         ("{type: prometeus, url: x}", ": there is no type 'prometeus'; did you mean prometheus?"),
-        ("{url: x}", ": has no type; there is csv or prometheus"),
+        ("{url: x}", ": has no type; there is cloudwatch, csv, datadog, prometheus or sql"),
         ("null", ": is empty; give it a value, or remove the key"),
         ("{type: prometheus, url: 'http://p', timeout: 5}", ".timeout: is no known key; did you mean timeout_s?"),
         ("{type: prometheus, url: 'http://p', verify_tls: 5}", ".verify_tls: must be true or false, got 5"),
