@@ -38,7 +38,8 @@ class CountField:
 
 def parse(text: str) -> Path:
     """The path of `spec.minReplicas` or `metadata.annotations['a.b/c']`. Raises ValueError where it is none."""
-    keys, at = [], 0
+    keys: list[str] = []
+    at = 0
     while at < len(text) or not keys:
         found = _KEY.match(text, at)
         if found is None or (at == 0 and text.startswith(".")):

@@ -8,12 +8,14 @@ import pytest
 
 from connectors.targets.access import Checkable
 from connectors.targets.registry import Target, open_target
+from forecaster.decision import Paused
 from forecaster.errors import TargetConflict, TargetMissing, TargetRefused
+from forecaster.reasons import Code
 from forecaster.units import iso
 from tests.cluster.control_plane import ControlPlane, Json
 from tests.cluster.llm import apply, deployment, let_go, stand
 from tests.connectors.targets.object_subjects import CONFIGS, KINDS, Kind
-from tests.connectors.targets.subjects import NOW, UNTIL, decided
+from tests.connectors.targets.subjects import NOW, UNTIL, codes, decided
 
 NAME = "llm"
 _SCALED = {"apiVersion": "apps/v1", "kind": "Deployment", "name": NAME}
@@ -224,3 +226,30 @@ def test_k35_replicas_under_a_real_hpa_or_scaled_object_are_refused_by_its_name(
     target = field.open(api_version="apps/v1", kind="Deployment", field="spec.replicas", ceiling_field=None)
     with pytest.raises(TargetRefused, match=f"ScaledObject {namespace}/{NAME}"):
         target.observe(NOW)
+
+
+def test_k36_an_object_that_is_deleted_and_made_again_is_missing_and_then_found_as_it_is(cluster: ControlPlane, namespace: str) -> None:
+    standing = put(cluster, namespace, "keda-scaledobject")
+    stand(standing.open(), 8)
+    cluster.kubectl("delete", standing.resource, NAME, "--namespace", namespace)
+    with pytest.raises(TargetMissing, match="correct namespace and name"):
+        standing.open().observe(NOW)
+    put(cluster, namespace, "keda-scaledobject")
+    seen = standing.open().observe(NOW)
+    assert (seen.floor, seen.original, seen.valid_until) == (2, 2, None)
+
+
+def test_l24_a_maximum_below_our_floor_that_no_schema_forbids_becomes_the_floor(cluster: ControlPlane, namespace: str) -> None:
+    standing = put(cluster, namespace, "aibrix")
+    stand(standing.open(), 8)
+    standing.meddle('{"spec": {"maxReplicas": 5}}', manager="platform-team")
+    applied = stand(standing.open(), 8)
+    assert (applied.after, standing.floor(), codes(applied)) == (5, 5, {Code.CEILING_BELOW_FLOOR})
+
+
+def test_k46_a_pause_of_keda_holds_until_it_is_taken_away(cluster: ControlPlane, namespace: str) -> None:
+    standing = put(cluster, namespace, "keda-scaledobject")
+    standing.meddle('{"metadata": {"annotations": {"autoscaling.keda.sh/paused": "true"}}}', manager="kubectl-annotate")
+    assert standing.open().observe(NOW).paused is Paused.HOLD
+    standing.meddle('{"metadata": {"annotations": {"autoscaling.keda.sh/paused": null}}}', manager="kubectl-annotate")
+    assert standing.open().observe(NOW).paused is None
