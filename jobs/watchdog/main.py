@@ -10,7 +10,7 @@ import typer
 from forecaster.errors import ConfigRejected, ForecasterError
 
 _DONE, _FAILED, _USAGE, _PARTLY = 0, 1, 2, 3
-_DEFAULT = ("kubernetes-hpa", "keda-scaledobject")
+DEFAULT = ("kubernetes-hpa", "keda-scaledobject")
 """The kinds that are looked through unless others are named."""
 _GRACE = "10m"
 
@@ -34,7 +34,7 @@ def watch(
         typer.Option(
             "--kind",
             envvar="FORECASTER_WATCHDOG_KINDS",
-            help=f"A kind of object. Default: {' and '.join(_DEFAULT)}, where the cluster has them.",
+            help=f"A kind of object. Default: {' and '.join(DEFAULT)}, where the cluster has them.",
         ),
     ] = None,
     config: Annotated[
@@ -63,7 +63,7 @@ def watch(
     from jobs.watchdog.look import Where, give_back_all, look
 
     now = SystemClock().now() - _span(grace)
-    asked = kind or (() if config is not None else _DEFAULT)
+    asked = kind or (() if config is not None else DEFAULT)
     where = Where(
         kinds=tuple(kind_of(each) for each in dict.fromkeys(asked)),
         namespaces=tuple(dict.fromkeys(namespace or ())),
