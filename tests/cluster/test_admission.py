@@ -109,7 +109,7 @@ KINDS = {
     ),
 }
 """By kind; `not_ours` empty = its subresource has nothing else."""
-OTHERS = {
+OTHERS: dict[str, Json] = {
     "a label": {"metadata": {"labels": {"team": "us"}}},
     "an annotation of others": {"metadata": {"annotations": {"example.test/owner": "us"}}},
     "the pause, set": {"metadata": {"annotations": {"forecaster/paused": "hold"}}},
