@@ -55,12 +55,12 @@ def servers(config: Path | None, url: str | None) -> tuple[Server, ...]:
     known = _configured(config) if url is None or config is not None else ()
     if url is None:
         if not known:
-            raise ConfigRejected("there is no source of type prometheus to look at; name a server with --prometheus URL")
+            raise ConfigRejected("there is no source of type prometheus to look at; name one: `forecaster check --discover URL`")
         return known
     try:
         asked = PrometheusConfig(type="prometheus", url=url)
     except ValueError as error:  # without the address: a password may stand in it
-        raise ConfigRejected("--prometheus must be an address such as http://prometheus.monitoring:9090, without /api/v1") from error
+        raise ConfigRejected("the Prometheus must be an address such as http://prometheus.monitoring:9090, without /api/v1") from error
     lent = next((server for server in known if server.config.url == asked.url), None)
     return (lent or Server(name=GIVEN, config=asked, named=False),)
 

@@ -14,14 +14,15 @@ from jobs.config.paths import beside
 from jobs.wiring import store_url
 
 
-def lease_of(config: Config, folder: Path, half: str, *, lingers: bool = False) -> Lease:
+def lease_of(config: Config, folder: Path, half: str, *, lingers: bool = False, holder: str = "") -> Lease:
     """The lease of one half of the line, or of what is beside it: the store's own, or one in Kubernetes; nothing is asked for yet.
 
-    lingers: a lease in Kubernetes stays ours between runs of one process, so that other replicas stand by. Raises ConfigRejected.
+    lingers: a lease in Kubernetes stays ours between runs of one process, so that other replicas stand by. holder: which one of those in
+    this process asks. Raises ConfigRejected.
     """
     if config.lease is None:
         return open_lease(store_url(config, folder), half)
-    return _kubernetes(beside(config.lease, folder), half, lingers=lingers)
+    return _kubernetes(beside(config.lease, folder), half, lingers=lingers, holder=holder)
 
 
 def give_up(config: Config, folder: Path, halves: tuple[str, ...]) -> None:
@@ -31,8 +32,9 @@ def give_up(config: Config, folder: Path, halves: tuple[str, ...]) -> None:
             _kubernetes(beside(config.lease, folder), half, lingers=True).close()
 
 
-def _kubernetes(config: KubernetesLeaseConfig, half: str, *, lingers: bool) -> KubernetesLease:
-    return KubernetesLease(config, half, cluster=Cluster(config.cluster), identity=_identity(), now=SystemClock().now, lingers=lingers)
+def _kubernetes(config: KubernetesLeaseConfig, half: str, *, lingers: bool, holder: str = "") -> KubernetesLease:
+    identity = "_".join(filter(None, (_identity(), holder)))
+    return KubernetesLease(config, half, cluster=Cluster(config.cluster), identity=identity, now=SystemClock().now, lingers=lingers)
 
 
 def _identity() -> str:

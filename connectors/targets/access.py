@@ -5,6 +5,7 @@ from typing import Protocol, runtime_checkable
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.targets.kube_errors import target_error
+from forecaster.decision import Decision, Seen
 from forecaster.errors import TargetError, TargetUnavailable
 
 _NO_REHEARSAL = "dry run"  # a webhook with side effects refuses a rehearsal, and says so in these words
@@ -21,6 +22,40 @@ class Checkable(Protocol):
 
     def missing_for_starts(self) -> tuple[TargetError, ...]:
         """One TargetForbidden for each RBAC rule that measuring lead times lacks."""
+
+
+@runtime_checkable
+class Tried(Protocol):
+    """A target whose API carries a write out up to the point of keeping it, and says what would have come of it.
+
+    `try_floor` and `try_release` raise what `set_floor` and `release` would, TargetConflict where the object changed since it was seen
+    included, TargetRefused where the API would keep something else, and TargetUnavailable where none can say. `excess` names the rights
+    that our role has and no target needs, as `verb resource`; none where nobody can say.
+    """
+
+    name: str
+
+    def try_floor(self, decision: Decision, seen: Seen) -> None:
+        """As above."""
+
+    def try_release(self, seen: Seen) -> None:
+        """As above."""
+
+    def excess(self) -> tuple[str, ...]:
+        """As above."""
+
+
+@runtime_checkable
+class Looped(Protocol):
+    """A target whose object says how the autoscaler above the floor fares.
+
+    `stuck` is why that does not scale now, in its own words; None = it does, or does not say. It raises as `ScaleTarget.observe` does.
+    """
+
+    name: str
+
+    def stuck(self) -> str | None:
+        """As above."""
 
 
 def check_may(verb: str, ref: ObjectRef, cluster: Cluster) -> None:
@@ -41,6 +76,27 @@ def rehearse(ref: ObjectRef, patch: Json, cluster: Cluster) -> Json:
         if failed.status == HTTPStatus.BAD_REQUEST and _NO_REHEARSAL in failed.answer:
             raise TargetUnavailable(str(failed)) from failed
         raise target_error(failed) from failed
+
+
+def excess(ref: ObjectRef, cluster: Cluster) -> tuple[str, ...]:
+    """The rights of our role around an object that no target needs: to make and delete objects, to read secrets, to get into pods."""
+    kind = ObjectRef(group=ref.group, version=ref.version, plural=ref.plural, namespace=ref.namespace, name="")
+    asked = [("create", kind), ("delete", ref), *((verb, _core(plural, ref.namespace, sub)) for verb, plural, sub in _NEVER_NEEDED)]
+    return tuple(f"{verb} {one.resource}" for verb, one in asked if _is_allowed(cluster, verb, one))
+
+
+_NEVER_NEEDED = (("get", "secrets", ""), ("delete", "pods", ""), ("create", "pods", "exec"))
+
+
+def _core(plural: str, namespace: str, subresource: str) -> ObjectRef:
+    return ObjectRef(group="", version="v1", plural=plural, namespace=namespace, name="", subresource=subresource)
+
+
+def _is_allowed(cluster: Cluster, verb: str, ref: ObjectRef) -> bool:
+    try:
+        return cluster.may(verb, ref)
+    except KubeFailed:
+        return False
 
 
 def missing_for_starts(namespace: str, cluster: Cluster) -> tuple[TargetError, ...]:

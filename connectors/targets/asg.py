@@ -15,6 +15,7 @@ from connectors.targets.aws_settings import EndpointUrl, Profile, Region, Replic
 from connectors.targets.aws_tags import (
     SCHEDULED,
     original_of,
+    owner_of,
     put_back,
     remedy_of,
     scheduled_counts,
@@ -25,6 +26,7 @@ from connectors.targets.aws_tags import (
 )
 from connectors.targets.marks import Marks, read_marks
 from connectors.targets.taken import below_ceiling, floor_taken, is_ours, original_taken
+from connectors.targets.writers import Writer
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetMissing, TargetRefused
 from forecaster.schedule import Step
@@ -152,6 +154,10 @@ class AsgTarget:
         if not wanted and SCHEDULED in group.texts:
             held.untag((SCHEDULED,))
         return len(put) + len(dropped)
+
+    def owner(self) -> Writer | None:
+        """As `writers.Owned`."""
+        return owner_of(self._describe().texts, terraform=_TERRAFORM, field="MinSize")
 
     def call(self, operation: str, **parameters: object) -> Json:
         """An operation of EC2 Auto Scaling. Raises TargetErrors."""

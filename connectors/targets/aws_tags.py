@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Protocol
 
 from connectors.targets.marks import OURS, Marks, floor_mark, written_marks
+from connectors.targets.writers import Writer
 
 UNKNOWN_WRITER = "an unknown writer"
 SCHEDULED = "forecaster/scheduled"
@@ -81,6 +82,12 @@ def managed_by(tags: Mapping[str, str]) -> str | None:
     if named is None:
         return None
     return "Terraform" if named.lower() in {"terraform", "true", "opentofu", "terragrunt"} else named
+
+
+def owner_of(tags: Mapping[str, str], *, terraform: tuple[str, ...], field: str) -> Writer | None:
+    """Who manages the object by its tags, with `remedy_of`: whose next run writes the minimum back."""
+    name = managed_by(tags)
+    return None if name is None else Writer(name=name, remedy=remedy_of(name, terraform=terraform, field=field))
 
 
 def remedy_of(writer: str | None, *, terraform: tuple[str, ...], field: str) -> str | None:

@@ -10,9 +10,10 @@ from pydantic.alias_generators import to_camel, to_pascal
 from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
 from connectors.targets.aws_errors import aws_target_error
 from connectors.targets.aws_settings import EndpointUrl, Profile, Region, ReplicasPerNode
-from connectors.targets.aws_tags import original_of, put_back, remedy_of, second_writer, version_of, write_floor
+from connectors.targets.aws_tags import original_of, owner_of, put_back, remedy_of, second_writer, version_of, write_floor
 from connectors.targets.marks import Marks, read_marks
 from connectors.targets.taken import below_ceiling, floor_taken, is_ours, original_taken
+from connectors.targets.writers import Writer
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetRefused
 
@@ -169,6 +170,10 @@ class EksNodegroupTarget:
     @property
     def _address(self) -> dict[str, str]:
         return {"clusterName": self._config.cluster, "nodegroupName": self._config.nodegroup}
+
+    def owner(self) -> Writer | None:
+        """As `writers.Owned`."""
+        return owner_of(self._describe().tags, terraform=_TERRAFORM, field="scalingConfig.minSize")
 
     def call(self, operation: str, **parameters: object) -> Json:
         """An operation of EKS. Raises TargetErrors."""

@@ -56,7 +56,15 @@ class KedaScaledObjectConfig(BaseModel):
             check=lambda value, _: check_owners(value, ref),
             least=lambda standing: _least(standing, self.target),
             paused=_paused,
+            stuck=_stuck,
         )
+
+
+def _stuck(value: Json) -> str | None:
+    """What KEDA says of a ScaledObject that is not ready."""
+    conditions = (value.get("status") or {}).get("conditions") or ()
+    failed = next((each for each in conditions if each.get("type") == "Ready" and each.get("status") == "False"), None)
+    return None if failed is None else f"{failed.get('reason')}: {failed.get('message')}"
 
 
 def _paused(value: Json) -> str | None:

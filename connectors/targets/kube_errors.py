@@ -16,7 +16,7 @@ _MEANINGS: dict[int, tuple[type[TargetError], str]] = {
     HTTPStatus.TOO_MANY_REQUESTS: (TargetUnavailable, "try again later"),
 }
 _NOT_SERVED = ("page not found", "could not find the requested resource")  # what is said of a kind, not of an object
-_WEBHOOK = "admission webhook"  # a policy engine denies with 403 too, and no RBAC rule would help
+_POLICIES = ("admission webhook", "ValidatingAdmissionPolicy")  # these deny with 403 too, and no RBAC rule would help
 
 
 def target_error(failed: KubeFailed) -> TargetError:
@@ -33,7 +33,7 @@ def _meaning(failed: KubeFailed) -> tuple[type[TargetError], str]:
         return TargetMissing, _kind(failed)
     if status in _MEANINGS:
         return _MEANINGS[status]
-    if status == HTTPStatus.FORBIDDEN and _WEBHOOK not in failed.answer:
+    if status == HTTPStatus.FORBIDDEN and not any(words in failed.answer for words in _POLICIES):
         return TargetForbidden, _rule(failed)
     return TargetRefused, "the API server will not take this request as it is"
 

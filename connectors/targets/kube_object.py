@@ -16,13 +16,13 @@ from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.connection import KubeConnection
-from connectors.targets.access import check_may, missing_for_starts, rehearse
+from connectors.targets.access import check_may, excess, missing_for_starts, rehearse
 from connectors.targets.kube_errors import target_error
 from connectors.targets.marks import FLOOR, OURS, PREFIX, Marks, pause_of, read_marks, written_marks
 from connectors.targets.object_fields import CountField, count_of, optional_count, patch_of
 from connectors.targets.scaled_workload import pod_starts, replicas_of
 from connectors.targets.taken import floor_taken, is_ours, original_taken, within_bounds
-from connectors.targets.writers import Writer, second_writer
+from connectors.targets.writers import Writer, owner_of, second_writer
 from forecaster.decision import Applied, Decision, Paused, Seen
 from forecaster.errors import TargetError, TargetRefused
 from forecaster.reasons import Reason
@@ -53,6 +53,7 @@ class KubeObject:
     object is not ours to write. least: the smallest count that the object takes now (`after`) and why, None = 0. paused: who holds the
     object beside our own annotation. carrier: the object that really carries the floor, found from this one; None = this one. A write
     then finds it again. mark_prefix: what our annotations begin with, where a controller would hand others on to pods and restart them.
+    stuck: why the loop above the floor does not scale now, in its own words, None = it does, or does not say.
     """
 
     target: str
@@ -68,6 +69,7 @@ class KubeObject:
     paused: Callable[[Json], str | None] = lambda _value: None
     carrier: Callable[[Json, Cluster], "KubeObject | None"] | None = None
     mark_prefix: str = PREFIX
+    stuck: Callable[[Json], str | None] = lambda _value: None
 
 
 class KubeObjectTarget:
@@ -122,9 +124,7 @@ class KubeObjectTarget:
         """Writes the field and our annotations in one patch."""
         applied = self.would_set(decision, seen)
         if applied.written:
-            count, original = (self._units(replicas, seen) for replicas in (applied.after, seen.original))
-            floors = (count,) if is_ours(applied, seen) else ()
-            self._patch(count, written_marks(original=original, floors=floors, valid_until=decision.valid_until), seen)
+            self._patch(*self._asked_for(applied, decision, seen), seen)
         return applied
 
     def release(self, seen: Seen) -> Applied:
@@ -133,6 +133,36 @@ class KubeObjectTarget:
         if applied.written:
             self._patch(self._units(applied.after, seen), dict.fromkeys(OURS), seen)
         return applied
+
+    def try_floor(self, decision: Decision, seen: Seen) -> None:
+        """As `access.Tried`: the same patch in a rehearsal on the API server itself, and that field and annotations would stand then."""
+        applied = self.would_set(decision, seen)
+        if applied.written:
+            count, marks = self._asked_for(applied, decision, seen)
+            spec, after = self._patch(count, marks, seen, rehearsed=True)
+            kept = _plain((after.get("metadata") or {}).get("annotations") or {}, spec.mark_prefix)
+            if count_of(after, spec.floor, str(spec.ref)) != count or not marks.items() <= kept.items():
+                msg = f"{spec.ref} does not keep {count} in {spec.floor} with our annotations: find what changes it in between"
+                raise TargetRefused(msg)
+
+    def try_release(self, seen: Seen) -> None:
+        """As `access.Tried`."""
+        applied = self.would_release(seen)
+        if applied.written:
+            self._patch(self._units(applied.after, seen), dict.fromkeys(OURS), seen, rehearsed=True)
+
+    def excess(self) -> tuple[str, ...]:
+        """As `access.Tried`."""
+        return excess(self._find().spec.ref, self._cluster)
+
+    def owner(self) -> Writer | None:
+        """As `writers.Owned`."""
+        found = self._find()
+        return owner_of(found.value, found.spec.floor.path, mark=f"{found.spec.mark_prefix}{FLOOR.removeprefix(PREFIX)}")
+
+    def stuck(self) -> str | None:
+        """As `access.Looped`."""
+        return self._spec.stuck(self._read(self._spec).value)
 
     def starts(self, now: datetime) -> tuple[Start, ...]:
         """The pods of the workload behind the object; none where it is of a kind, or has a selector, that we do not know."""
@@ -193,12 +223,24 @@ class KubeObjectTarget:
             msg = f"{spec.ref} has no usable {place}: is it a Kubernetes API server?"
             raise TargetRefused(msg) from error
 
-    def _patch(self, count: int, marks: dict[str, str] | dict[str, None], seen: Seen) -> None:
+    def _asked_for(self, applied: Applied, decision: Decision, seen: Seen) -> tuple[int, dict[str, str]]:
+        """The count and the marks of a floor."""
+        count, original = (self._units(replicas, seen) for replicas in (applied.after, seen.original))
+        floors = (count,) if is_ours(applied, seen) else ()
+        return count, written_marks(original=original, floors=floors, valid_until=decision.valid_until)
+
+    def _patch(
+        self, count: int, marks: dict[str, str] | dict[str, None], seen: Seen, *, rehearsed: bool = False
+    ) -> tuple[KubeObject, Json]:
+        """The object that was patched, and how it is then."""
         spec = self._spec if self._spec.carrier is None else self._find().spec
         annotations = {f"{spec.mark_prefix}{key.removeprefix(PREFIX)}": text for key, text in marks.items()}
         metadata = {"metadata": {"resourceVersion": json.loads(seen.version)[0], "annotations": annotations}}
+        patch = _joined(metadata, patch_of(spec.floor.path, count))
+        if rehearsed:
+            return spec, rehearse(spec.ref, patch, self._cluster)
         try:
-            self._cluster.merge(spec.ref, _joined(metadata, patch_of(spec.floor.path, count)))
+            return spec, self._cluster.merge(spec.ref, patch)
         except KubeFailed as failed:
             raise target_error(failed) from failed
 

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from connectors.kube.cluster import ObjectRef
+from connectors.kube.cluster import Json, ObjectRef
 from connectors.kube.connection import KubeConnection
 from connectors.targets.kube_object import CLUSTER, KubeObject, Standing, object_name
 from connectors.targets.object_fields import CountField
@@ -39,7 +39,19 @@ class KubernetesHpaConfig(BaseModel):
             scaled=lambda value, _: scale_target(value, ref.namespace),
             check=lambda value, _: check_owners(value, ref),
             least=lambda standing: _least(standing, self.target),
+            stuck=_stuck,
         )
+
+
+_WORKS = ("AbleToScale", "ScalingActive")
+
+
+def _stuck(value: Json) -> str | None:
+    """What the HPA says of itself where it does not scale; at 0 replicas it is told to rest, which is no fault."""
+    for each in (value.get("status") or {}).get("conditions") or ():
+        if each.get("type") in _WORKS and each.get("status") == "False" and each.get("reason") != "ScalingDisabled":
+            return f"{each.get('reason')}: {each.get('message')}"
+    return None
 
 
 def _least(standing: Standing, target: str) -> Reason | None:

@@ -15,6 +15,7 @@ from connectors.targets.marks import OURS, written_marks
 from connectors.targets.reactive import Scaled, scaler_of
 from connectors.targets.scale_subresource import KINDS, ScaleSubresource, Standing, ref_of
 from connectors.targets.taken import above_least, floor_taken, is_ours, original_taken, raise_only
+from connectors.targets.writers import Writer
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetError, TargetRefused
 from forecaster.reasons import Code, Reason
@@ -133,10 +134,7 @@ class KubernetesScaleTarget:
         applied = self.would_set(decision, seen)
         if applied.written:
             standing = self._object.unchanged(seen.version, seen.at)
-            floors = (applied.before, applied.after) if is_ours(applied, seen) else ()
-            marks = written_marks(original=seen.original, floors=floors, valid_until=decision.valid_until)
-            marks |= {LOWERED_AT: iso(decision.at)} if applied.after < applied.before else {}
-            self._object.write(standing, replicas=applied.after, marks=marks)
+            self._object.write(standing, replicas=applied.after, marks=_marks(applied, decision, seen))
         return applied
 
     def release(self, seen: Seen) -> Applied:
@@ -146,6 +144,28 @@ class KubernetesScaleTarget:
             standing = self._object.unchanged(seen.version, seen.at)
             self._object.put_back(standing, replicas=applied.after, keys=(*OURS, LOWERED_AT))
         return applied
+
+    def try_floor(self, decision: Decision, seen: Seen) -> None:
+        """As `access.Tried`."""
+        applied = self.would_set(decision, seen)
+        if applied.written:
+            standing = self._object.unchanged(seen.version, seen.at)
+            self._object.try_write(standing, replicas=applied.after, marks=_marks(applied, decision, seen))
+
+    def try_release(self, seen: Seen) -> None:
+        """As `access.Tried`."""
+        applied = self.would_release(seen)
+        if applied.written:
+            standing = self._object.unchanged(seen.version, seen.at)
+            self._object.try_write(standing, replicas=applied.after, marks=dict.fromkeys((*OURS, LOWERED_AT)))
+
+    def excess(self) -> tuple[str, ...]:
+        """As `access.Tried`."""
+        return self._object.excess()
+
+    def owner(self) -> Writer | None:
+        """As `writers.Owned`."""
+        return self._object.owner()
 
     def check_write(self) -> None:
         """As `access.Checkable`."""
@@ -198,6 +218,13 @@ class KubernetesScaleTarget:
             allowed=None if allowed is None else allowed // _pods_per_replica(standing),
             last=_instant(standing.texts.get(LOWERED_AT)),
         )
+
+
+def _marks(applied: Applied, decision: Decision, seen: Seen) -> dict[str, str]:
+    """The marks of a floor."""
+    floors = (applied.before, applied.after) if is_ours(applied, seen) else ()
+    marks = written_marks(original=seen.original, floors=floors, valid_until=decision.valid_until)
+    return marks | ({LOWERED_AT: iso(decision.at)} if applied.after < applied.before else {})
 
 
 def _pods_per_replica(standing: Standing) -> int:

@@ -25,6 +25,7 @@ from connectors.targets.marks import OURS, written_marks
 from connectors.targets.reactive import Scaled, scaler_of
 from connectors.targets.scale_subresource import ScaleSubresource, Standing, ref_of
 from connectors.targets.taken import floor_taken, is_ours, original_taken
+from connectors.targets.writers import Writer
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetError, TargetRefused
 
@@ -136,9 +137,7 @@ class PlaceholderPodsTarget:
         applied = self.would_set(decision, seen)
         if applied.written:
             standing = self._unchanged(seen)
-            pods = self._placeholders(applied.after, seen)
-            floors = (standing.replicas, pods) if is_ours(applied, seen) else ()
-            marks = written_marks(original=standing.original, floors=floors, valid_until=decision.valid_until)
+            pods, marks = self._asked_for(standing, applied, decision, seen)
             self._object.write(standing, replicas=pods, marks=marks)
         return applied
 
@@ -150,6 +149,29 @@ class PlaceholderPodsTarget:
             self._object.put_back(standing, replicas=standing.original, keys=OURS)
         return applied
 
+    def try_floor(self, decision: Decision, seen: Seen) -> None:
+        """As `access.Tried`."""
+        applied = self.would_set(decision, seen)
+        if applied.written:
+            standing = self._unchanged(seen)
+            pods, marks = self._asked_for(standing, applied, decision, seen)
+            self._object.try_write(standing, replicas=pods, marks=marks)
+
+    def try_release(self, seen: Seen) -> None:
+        """As `access.Tried`."""
+        applied = self.would_release(seen)
+        if applied.written:
+            standing = self._unchanged(seen)
+            self._object.try_write(standing, replicas=standing.original, marks=dict.fromkeys(OURS))
+
+    def excess(self) -> tuple[str, ...]:
+        """As `access.Tried`."""
+        return self._object.excess()
+
+    def owner(self) -> Writer | None:
+        """As `writers.Owned`."""
+        return self._object.owner()
+
     def check_write(self) -> None:
         """As `access.Checkable`: also our right to see the workload."""
         check_may("get", self._config.workload, self._cluster)
@@ -158,6 +180,12 @@ class PlaceholderPodsTarget:
     def missing_for_starts(self) -> tuple[TargetError, ...]:
         """As `access.Checkable`: none, since how pause pods come up says nothing of a model."""
         return ()
+
+    def _asked_for(self, standing: Standing, applied: Applied, decision: Decision, seen: Seen) -> tuple[int, dict[str, str]]:
+        """The placeholders and the marks of a floor."""
+        pods = self._placeholders(applied.after, seen)
+        floors = (standing.replicas, pods) if is_ours(applied, seen) else ()
+        return pods, written_marks(original=standing.original, floors=floors, valid_until=decision.valid_until)
 
     def _placeholders(self, floor: int, seen: Seen) -> int:
         return max(floor - _real_in(seen), 0) * self._config.pods_per_replica

@@ -40,6 +40,11 @@ class RecordingTarget:
         self._recorded: deque[Applied] = deque(maxlen=_KEPT)
 
     @property
+    def inner(self) -> Rehearsed:
+        """What is observed, without hands."""
+        return self._inner
+
+    @property
     def recorded(self) -> tuple[Applied, ...]:
         """The intentions recorded so far."""
         return tuple(self._recorded)

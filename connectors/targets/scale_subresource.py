@@ -15,10 +15,10 @@ from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.starts import selector_of
-from connectors.targets.access import check_may, rehearse
+from connectors.targets.access import check_may, excess, rehearse
 from connectors.targets.kube_errors import target_error
 from connectors.targets.marks import Marks, floor_mark, read_marks
-from connectors.targets.writers import Writer, second_writer
+from connectors.targets.writers import Writer, owner_of, second_writer
 from forecaster.errors import TargetConflict, TargetRefused
 
 KINDS = {
@@ -118,6 +118,21 @@ class ScaleSubresource:
             self._annotate(dict.fromkeys(keys))
         else:
             self._annotate(dict.fromkeys(keys), standing)
+
+    def try_write(self, standing: Standing, *, replicas: int, marks: dict[str, str] | dict[str, None]) -> None:
+        """What `write` and `put_back` would meet with, in a rehearsal on the API server itself."""
+        version = {"resourceVersion": standing.body["metadata"]["resourceVersion"]}
+        rehearse(self.ref, {"metadata": {"annotations": marks} | version}, self._cluster)
+        if replicas != standing.replicas:
+            rehearse(self._scale_ref, {"spec": {"replicas": replicas}}, self._cluster)
+
+    def excess(self) -> tuple[str, ...]:
+        """As `access.Tried`."""
+        return excess(self.ref, self._cluster)
+
+    def owner(self) -> Writer | None:
+        """As `writers.Owned`."""
+        return owner_of(self._body(), _REPLICAS)
 
     def check_write(self) -> None:
         """As `access.Checkable`: our rights to both writes, then one replica more in a rehearsal on the API server itself."""

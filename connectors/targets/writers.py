@@ -6,6 +6,7 @@ give the names below; the Terraform provider is HashiCorp to most objects and Te
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -28,10 +29,21 @@ _RELEASE = "meta.helm.sh/release-name"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Writer:
-    """Who wrote the field after us, and what to change so that it lets go; None where nobody can say."""
+    """Who wrote the field after us, and what to change so that it lets go; None where nobody can say. repeats: it does so by itself."""
 
     name: str
     remedy: str | None
+    repeats: bool = False
+
+
+@runtime_checkable
+class Owned(Protocol):
+    """A target that can tell who holds its field beside us."""
+
+    name: str
+
+    def owner(self) -> Writer | None:
+        """Who wrote it last, None = we did, or nobody can say. Raises as `ScaleTarget.observe` does."""
 
 
 def second_writer(value: Json, path: Path, *, mark: str = FLOOR) -> Writer:
@@ -43,6 +55,18 @@ def second_writer(value: Json, path: Path, *, mark: str = FLOOR) -> Writer:
     ours = ANOTHER_FORECASTER if entries else UNKNOWN_WRITER
     name = max(others, key=lambda entry: entry.time).manager if others else ours
     return Writer(name=name, remedy=remedy(name, value, path, mark=mark))
+
+
+def owner_of(value: Json, path: Path, *, mark: str = FLOOR) -> Writer | None:
+    """Who wrote the field last, as the book has it; None where that is us, or nobody."""
+    entries = [entry for entry in _read(value).metadata.managed_fields if _owns(entry.fields_v1, path)]
+    last = max(entries, key=lambda entry: (entry.time, entry.manager == FIELD_MANAGER), default=None)
+    if last is None or last.manager == FIELD_MANAGER:
+        return None
+    repeats = last.manager in _ARGO | _FLUX or last.manager.startswith("keda") or bool(_read(value).metadata.owner_references)
+    # what a person or a script set once is no quarrel before there is a floor of ours
+    said = remedy(last.manager, value, path, mark=mark) if repeats or not last.manager.startswith("kubectl") else None
+    return Writer(name=last.manager, remedy=said, repeats=repeats)
 
 
 def remedy(manager: str, value: Json, path: Path, *, mark: str = FLOOR) -> str | None:

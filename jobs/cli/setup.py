@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from forecaster.errors import ConfigRejected
 from jobs.cli.options import DONE, FAILED, USAGE, ConfigFile, Json, Now, Output, OutputFormat
 
 Schema = Annotated[bool, typer.Option("--schema", help="Print the JSON Schema of the configuration instead, for editors.")]
@@ -12,8 +13,16 @@ Force = Annotated[bool, typer.Option("--force", help="Write over a file that is 
 Discover = Annotated[
     bool, typer.Option("--discover", help="Look at what a Prometheus has, and print workloads to begin with as YAML instead.")
 ]
-Address = Annotated[
-    str | None, typer.Option("--prometheus", metavar="URL", help="The server to discover. Default: the sources of the configuration.")
+Drill = Annotated[
+    bool, typer.Option("--drill", help="Rehearse the promises of docs/safety.md on your own objects, and say which are kept instead.")
+]
+About = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[WORKLOAD|URL]",
+        help="With --drill: one workload. Default: all. With --discover: the Prometheus. Default: the sources of the configuration.",
+        show_default=False,
+    ),
 ]
 NewFile = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
 
@@ -37,22 +46,32 @@ def init(file: NewFile = Path("forecaster.yaml"), schema: Schema = False, force:
 
 
 def check(
+    about: About = None,
     config: ConfigFile = None,
     now: Now = None,
     output: OutputFormat = Output.TABLE,
     json: Json = False,
     discover: Discover = False,
-    prometheus: Address = None,
+    drill: Drill = False,
 ) -> None:
     """Say connector by connector what works and what does not; nothing is written anywhere.
 
+    With --drill: rehearse the promises on your own objects, in observe; exit code 3 where one is not kept.
     With --discover: recognise engines and gateways by their metrics, and propose workloads for them.
 
-    Example: forecaster check
+    Example: forecaster check --drill
     """
-    if discover or prometheus is not None:
-        _discover(config, now, prometheus)
+    if discover and drill:
+        raise ConfigRejected("--drill and --discover are two things: ask for one of them")
+    if discover:
+        _discover(config, now, about)
         return
+    if drill:
+        from jobs.cli.drill import show_drill
+
+        raise typer.Exit(show_drill(config, now, about, Output.JSON if json else output))
+    if about is not None:
+        raise ConfigRejected("what is named after check is for --drill (a workload) or --discover (a Prometheus): add one of them")
     from jobs.checking.check import check_all
     from jobs.checking.finding import State
     from jobs.cli.session import instant

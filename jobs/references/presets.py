@@ -43,7 +43,7 @@ workloads:
   `refused` and error rates are 0 only where all requests are measured and none of them was such a one.
 - **Rates** are over 2 minutes: scrape every minute or oftener.
 - `forecaster check` says which quantity comes from where, and of a preset that finds nothing which names and labels were tried and what the
-  server has instead. `forecaster check --discover --prometheus URL` proposes workloads for what it recognises.
+  server has instead. `forecaster check --discover URL` proposes workloads for what it recognises.
 
 ## Who supplies what
 """

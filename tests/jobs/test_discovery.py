@@ -47,7 +47,7 @@ def proposed(text: str) -> dict[str, list[str]]:
 
 
 def test_each_model_of_each_namespace_is_a_workload_with_its_gpus(tmp_path: Path, url: str) -> None:
-    done = discovered(tmp_path, "--prometheus", url)
+    done = discovered(tmp_path, url)
     assert done.code == 0
     assert proposed(done.out) == {
         "inference.Qwen-Qwen3-32B": ["vllm", "dcgm"],
@@ -60,14 +60,14 @@ def test_each_model_of_each_namespace_is_a_workload_with_its_gpus(tmp_path: Path
 
 def test_what_is_proposed_is_a_configuration_that_can_be_read_and_moves_nothing(tmp_path: Path, url: str) -> None:
     path = tmp_path / "forecaster.yaml"
-    path.write_text(discovered(tmp_path, "--prometheus", url).out)
+    path.write_text(discovered(tmp_path, url).out)
     config = read_config(path)
     assert {target.type for workload in config.workloads for pool in workload.pools for target in pool.targets} == {"recording"}
     assert config.workloads[0].presets[0].match == {"model_name": "Qwen/Qwen3-32B", "namespace": "inference"}
 
 
 def test_comments_name_the_gateways_the_queues_and_the_hpa_that_would_fit(tmp_path: Path, url: str) -> None:
-    text = discovered(tmp_path, "--prometheus", url).out
+    text = discovered(tmp_path, url).out
     assert "# - {name: envoy, match: {envoy_cluster_name: llama, namespace: inference}}" in text
     assert "# - {name: rabbitmq, match: {vhost: " in text or "# and " in text
     assert "its pods are of qwen, so look for {type: kubernetes-hpa, namespace: inference, name: qwen}" in text
@@ -75,7 +75,7 @@ def test_comments_name_the_gateways_the_queues_and_the_hpa_that_would_fit(tmp_pa
 
 
 def test_where_only_gateways_are_seen_each_service_behind_them_is_a_workload(tmp_path: Path, gateways: str) -> None:
-    found = proposed(discovered(tmp_path, "--prometheus", gateways).out)
+    found = proposed(discovered(tmp_path, gateways).out)
     assert found["inference.llama"] == ["istio"]
     assert sorted(presets for names in found.values() for presets in names) == ["istio"] * 3 + ["nginx-ingress"] * 3
 
@@ -94,7 +94,7 @@ def test_a_server_that_has_nothing_is_a_sentence_and_exit_code_1(tmp_path: Path)
     folder = tmp_path / "data"
     folder.mkdir()
     with prometheus_server(folder, "".join(tgi()).replace("tgi_", "other_")) as bare:
-        done = discovered(tmp_path, "--prometheus", bare)
+        done = discovered(tmp_path, bare)
     assert (done.code, done.out) == (1, "")
     assert "none of the metrics that presets know (docs/presets.md) in the last day" in done.err
 
@@ -103,8 +103,8 @@ def test_a_server_that_has_nothing_is_a_sentence_and_exit_code_1(tmp_path: Path)
     ("arguments", "code", "sentence"),
     [
         ((), 2, "there is no configuration file"),
-        (("--prometheus", "prometheus:9090"), 2, "--prometheus must be an address such as http://prometheus.monitoring:9090"),
-        (("--prometheus", f"http://127.0.0.1:{free_port()}"), 1, "cannot be reached"),
+        (("prometheus:9090",), 2, "the Prometheus must be an address such as http://prometheus.monitoring:9090"),
+        ((f"http://127.0.0.1:{free_port()}",), 1, "cannot be reached"),
     ],
 )
 def test_what_cannot_be_looked_at_is_a_sentence(tmp_path: Path, arguments: tuple[str, ...], code: int, sentence: str) -> None:
