@@ -42,8 +42,11 @@ def guard(case: Case) -> Decision:
     if paused is not None:
         return _paused(case, paused)
     wanted, reasons = _wanted(case)
+    for step in (_ahead, _stand_in):
+        wanted, more = step(case, wanted)
+        reasons += more
     floor = wanted
-    for step in (_ahead, _stand_in, beside_writer, _hold_when, _hold, _dead_band, _step_limits, _bounds):
+    for step in (beside_writer, _hold_when, _hold, _dead_band, _step_limits, _bounds):
         floor, more = step(case, floor)
         reasons += more
     gone = let_go(case, floor)

@@ -50,6 +50,14 @@ def test_nodes_are_let_go_with_the_replicas_and_not_before() -> None:
     assert floors == [9, 2]
 
 
+def test_nodes_that_were_asked_for_ahead_are_held_as_any_floor_when_live_load_falls_short_for_a_moment() -> None:
+    now = NOW + 10 * MINUTE
+    first = guard(case_of(plan_of(RAMP), look_of(1.0, at=now), ahead_s=600.0, recent=(decided(2, at=NOW),)))
+    flat = case_of(plan_of([20.0] * 12), look_of(1.0, at=now + MINUTE), ahead_s=600.0, recent=(first,))
+    assert (first.floor, first.wanted, guard(flat).floor) == (9, 9, 9)
+    assert guard(replace(flat, now=now + MINUTE, policy=Policy(hold_s=0))).floor == 2
+
+
 def test_live_load_above_the_plan_asks_for_nodes_at_once() -> None:
     case = case_of(plan_of([20.0] * 12), look_of(7.0, ratio=4.0), policy=Policy(hold_s=0), recent=(decided(2, at=NOW - MINUTE),))
     assert guard(replace(case, ahead_s=600.0)).floor == guard(case).floor > 2
