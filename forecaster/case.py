@@ -8,6 +8,7 @@ from forecaster.correct import Correction
 from forecaster.decision import Decision, Ruling, Seen
 from forecaster.overdue import Due, Overdue, StandIn, due_of, overdue
 from forecaster.series import Series
+from forecaster.units import iso
 from forecaster.workload import Policy
 
 
@@ -20,7 +21,8 @@ class Case:
     conditions: the `hold_when` queries over the last `hold_when_expiry_s`. sizable: whether a capacity is known for any load that is
     asked for; without one nothing can be said of what the load needs.
     past: the decisions over the last hour and lead time, as `recent` has them. ahead_s: how much earlier than the plan says this target is
-    asked. stands_in: what it makes up for in another pool.
+    asked. stands_in: what it makes up for in another pool. left: what stood on the object after our
+    last turn, None where that is not known.
     """
 
     now: datetime
@@ -37,6 +39,7 @@ class Case:
     past: tuple[Decision, ...] = ()
     ahead_s: float = 0.0
     stands_in: StandIn | None = None
+    left: Decision | None = None
 
     @property
     def last(self) -> int:
@@ -47,6 +50,16 @@ class Case:
     def fallback(self) -> int:
         """The floor when nothing is known."""
         return self.seen.original if self.policy.fallback is None else self.policy.fallback
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether the expiry on the object is neither the one that we left there nor our plan's: another installation writes it too."""
+        seen, plan = self.seen.valid_until, self.in_force.plan
+        if seen is None or self.left is None:
+            return False
+        # that of the plan in force is there already where a run was cut short after its write, or is done again
+        ours = {iso(self.left.valid_until)} | ({iso(plan.valid_until)} if plan is not None else set())
+        return iso(seen) not in ours
 
     @property
     def due(self) -> Due | None:

@@ -1,4 +1,4 @@
-"""What becomes of a floor that somebody else writes as well.
+"""What becomes of a floor that somebody else writes as well: a tool, a person, or another Forecaster whose marks stand where ours stood.
 
 | their value        | what we do                                                                                             |
 |--------------------|--------------------------------------------------------------------------------------------------------|
@@ -16,30 +16,42 @@ from forecaster.units import HOUR_S
 REASSERTIONS = 5
 """An hour: a sync every 12 minutes is outlasted, two controllers that fight within seconds are not."""
 
+ANOTHER = "another Forecaster"
+
 
 def beside_writer(case: Case, floor: int) -> tuple[int, list[Reason]]:
     """The floor beside the value of a second writer, who is named with what to change."""
-    seen = case.seen
-    if seen.writer is None:
+    seen, writer = case.seen, _writer(case)
+    if writer is None:
         return floor, []
     kept = max(floor, seen.floor)
-    remedy = "" if seen.remedy is None else f": {seen.remedy}"
-    detail = f"{seen.writer} also writes the floor and set {seen.floor}{remedy}"
+    name, remedy = writer
+    detail = f"{name} also writes the floor and set {seen.floor}{f': {remedy}' if remedy is not None else ''}"
     reasons = [Reason(code=Code.SECOND_WRITER, detail=detail, before=floor, after=kept)]
     if seen.floor < floor:
-        detail = f"{floor} is written again over the {seen.floor} of {seen.writer}"
+        detail = f"{floor} is written again over the {seen.floor} of {name}"
         reasons.append(Reason(code=Code.REASSERTED, detail=detail, before=seen.floor, after=floor))
     return kept, reasons
 
 
 def let_go(case: Case, floor: int) -> Reason | None:
     """Why a lower value of a second writer is left alone, None where it is not."""
-    seen, since = case.seen, case.now - timedelta(seconds=HOUR_S)
-    if seen.writer is None or seen.floor >= floor:
+    seen, since, writer = case.seen, case.now - timedelta(seconds=HOUR_S), _writer(case)
+    if writer is None or seen.floor >= floor:
         return None
     again = sum(decision.at > since and any(r.code is Code.REASSERTED for r in decision.reasons) for decision in case.past)
     if again < REASSERTIONS:
         return None
-    remedy = "let one of the two write it" if seen.remedy is None else seen.remedy
-    detail = f"{seen.writer} has undone the floor {again} times within the hour and is left its {seen.floor}, {floor} are wanted: {remedy}"
+    name, remedy = writer
+    change = remedy or "let one of the two write it"
+    detail = f"{name} has undone the floor {again} times within the hour and is left its {seen.floor}, {floor} are wanted: {change}"
     return Reason(code=Code.LET_GO, detail=detail, before=floor, after=seen.floor)
+
+
+def _writer(case: Case) -> tuple[str, str | None] | None:
+    """Who else writes it, and what to change; None where nobody does."""
+    if case.seen.writer is not None:
+        return case.seen.writer, case.seen.remedy
+    if case.is_shared and case.seen.floor != (case.left.floor if case.left is not None else None):
+        return ANOTHER, "name this object in the configuration of one installation only"
+    return None

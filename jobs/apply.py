@@ -115,7 +115,8 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
         )
         for name in pool.in_order:
             past = past_decisions(before, policy, pool.name, name, now)
-            decide = partial(case, recent=recent_of(past, policy, now), past=past, ahead_s=pool.ahead_s(name))
+            left = left_by(before, policy, pool.name, name, now)
+            decide = partial(case, recent=recent_of(past, policy, now), past=past, left=left, ahead_s=pool.ahead_s(name))
             target = member.targets[name]
             try:
                 turn = fleet.breakers.called(name, now, partial(apply_target, target, decide, policy.mode, now))
@@ -225,6 +226,14 @@ def past_decisions(before: tuple[CycleRecord, ...], policy: Policy, pool: str, t
     """The decisions for one target that are remembered, in the present mode, oldest first; those at `now` itself do not count."""
     of_target = (r for r in before if (r.decision.pool, r.decision.target) == (pool, target) and r.at < now)
     return tuple(r.decision for r in of_target if r.mode is policy.mode)
+
+
+def left_by(before: tuple[CycleRecord, ...], policy: Policy, pool: str, target: str, now: datetime) -> Decision | None:
+    """What our last turn left on the object; None where it set nothing, failed, or was in another mode."""
+    of_target = [r for r in before if (r.decision.pool, r.decision.target) == (pool, target) and r.at < now]
+    last = of_target[-1] if of_target else None
+    stood = last is not None and last.error is None and last.mode is policy.mode and last.decision.action is Action.SET
+    return last.decision if last is not None and stood else None
 
 
 def recent_of(past: tuple[Decision, ...], policy: Policy, now: datetime) -> tuple[Decision, ...]:

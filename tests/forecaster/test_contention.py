@@ -64,3 +64,25 @@ def test_a_value_that_is_no_lower_is_never_fought_over(floor: int) -> None:
         decision = round_of(past, floor, minute=minute)
         assert decision.action is Action.SET
         past = (*past, decision)
+
+
+def shared(floor: int, left: Decision, *, until: timedelta) -> Decision:
+    """A round after another installation set `floor` with marks of its own."""
+    seen = replace(seen_of(floor=floor), valid_until=left.valid_until + until)
+    return guard(case_of(plan_of([80.0] * 36), look_of(7.0), seen=seen, past=(left,), recent=(left,), left=left))
+
+
+@pytest.mark.parametrize(("floor", "again"), [(3, True), (12, False)])
+def test_another_installation_on_the_object_is_told_by_the_marks_that_are_not_the_ones_we_left(floor: int, again: bool) -> None:
+    decision = shared(floor, decided(8, at=NOW - MINUTE), until=timedelta(minutes=7))
+    (told,) = (reason for reason in decision.reasons if reason.code is Code.SECOND_WRITER)
+    assert "another Forecaster also writes the floor" in told.detail
+    assert "in the configuration of one installation only" in told.detail
+    assert (Code.REASSERTED in codes(decision)) is again
+    assert decision.floor == max(8, floor)
+
+
+def test_our_own_marks_and_a_floor_that_nobody_moved_are_nobody_elses() -> None:
+    left = decided(8, at=NOW - MINUTE)
+    assert Code.SECOND_WRITER not in codes(shared(3, left, until=timedelta(0)))
+    assert Code.SECOND_WRITER not in codes(shared(8, left, until=timedelta(minutes=7)))
