@@ -19,7 +19,7 @@ Drill = Annotated[
 About = Annotated[
     str | None,
     typer.Argument(
-        metavar="[WORKLOAD|URL]",
+        metavar="WORKLOAD|URL",
         help="With --drill: one workload. Default: all. With --discover: the Prometheus. Default: the sources of the configuration.",
         show_default=False,
     ),

@@ -17,7 +17,12 @@ from jobs.drill.stage import Stage, record_of
 
 _BEYOND = 7
 """So many replicas above a bound, or above what stands there, are ordered to meet it."""
-FORECAST = "`forecaster forecast` makes one"
+
+
+def unfollowed(state: PlanState) -> Found:
+    """That no plan is followed, and what would change that."""
+    remedy = "`forecaster approve` lets it be" if state is PlanState.AWAITS_APPROVAL else "`forecaster forecast` makes one"
+    return idle(f"no plan is followed now ({state}): {remedy}")
 
 
 def decided(stage: Stage, name: str, record: CycleRecord) -> Iterator[tuple[Promise, Found]]:
@@ -112,14 +117,14 @@ def _shown(stage: Stage, name: str) -> Found:
     if (one.floor, one.wanted, one.plan_id, one.action) != (other.floor, other.wanted, other.plan_id, other.action):
         return broken(f"observe shows {one.floor} by {one.plan_id}, auto applies {other.floor} by {other.plan_id}")
     if one.plan_id is None:
-        return idle(f"there is no plan to show, both hold {one.floor}: {FORECAST}")
+        return unfollowed(stage.in_force(one.pool).state)
     return kept(f"both follow {one.plan_id}: {stage.free[name].floor} -> {one.floor}")
 
 
 def _expiry(stage: Stage, name: str, record: CycleRecord) -> Found:
     found = stage.in_force(record.decision.pool)
     if found.state is not PlanState.FRESH or found.plan is None:
-        return idle(f"no plan is followed now ({found.state}): {FORECAST}")
+        return unfollowed(found.state)
     later = ceil_to(found.plan.valid_until, MINUTE_S) + timedelta(seconds=MINUTE_S)
     by = ceil_to(later, MINUTE_S) - ceil_to(stage.now, MINUTE_S)
     decision = record_of(stage.played(now=later, source=Later(inner=stage.member.source, by=by)), name).decision

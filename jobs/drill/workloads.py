@@ -11,7 +11,7 @@ from forecaster.envelope import beyond, held, move
 from forecaster.workload import Mode, Pool
 from jobs.apply import Cycle, apply_fleet
 from jobs.breakers import Breakers
-from jobs.drill.deciding import FORECAST
+from jobs.drill.deciding import unfollowed
 from jobs.drill.outcome import Found, Promise, broken, doubtful, idle, kept
 from jobs.drill.props import Away, Failing, Standing, mad
 from jobs.drill.stage import Stage
@@ -42,6 +42,8 @@ def _live(cycle: Cycle) -> Found:
 def _wall(stage: Stage, alone: Cycle) -> Found:
     """The workload between two broken copies of itself, in one run of apply."""
     standing: dict[str, Rehearsed] = {name: Standing(stage.asked[name], seen) for name, seen in stage.free.items()}
+    if not standing:
+        return idle("none of its targets can be read")
     here = stage.on_stage(standing)
     mute = stage.on_stage({name: Away(name) for name in standing})
     raising = stage.on_stage(standing, source=Failing(failing=mad))
@@ -61,7 +63,7 @@ def _envelope(stage: Stage, pool: Pool) -> Found:
         return idle("envelope.replicas is not set: no change is too large to follow at once")
     found = stage.in_force(pool.name)
     if found.state is not PlanState.FRESH or found.plan is None:
-        return idle(f"no plan is followed now ({found.state}): {FORECAST}")
+        return unfollowed(found.state)
     plan, soon, factor = found.plan, stage.now + _A_SECOND, ceil(limit + 2)
     leap = replace(plan, issued_at=soon, floors=tuple(replace(floor, replicas=floor.replicas * factor) for floor in plan.floors))
     (why,) = beyond([move(plan, leap, soon, unanswered=False)], stage.fleet.envelope)
