@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 from jobs.config.causes import causes
 from jobs.config.scalars import DURATION_PATTERN, did_you_mean, plain_number, short, spell_duration
 from jobs.config.schema import Json, entries_of, resolved
+from jobs.config.shapes import form
 from jobs.config.templates import BodyRejected
 from jobs.config.variables import KeyPath
 
@@ -27,7 +28,6 @@ _PLAIN = {
     **dict.fromkeys(("float_type", "float_parsing"), "be a number"),
     **dict.fromkeys(("bool_type", "bool_parsing"), "be true or false"),
     "finite_number": "be a finite number",
-    **dict.fromkeys(("too_short", "string_too_short"), "not be empty"),
 }
 _BOUNDS = {
     "greater_than": ("be above", "gt"),
@@ -110,8 +110,9 @@ def _wrong_value(fault: ErrorDetails, schema: Json, node: Json) -> str:
 def _rule(fault: ErrorDetails, node: Json) -> tuple[str, str]:
     """What the value must be, and how one gets there, in words for people who write YAML."""
     kind, context, value = fault["type"], fault.get("ctx", {}), fault["input"]
-    if kind in _PLAIN:
-        return _PLAIN[kind], ""
+    plain = _PLAIN.get(kind) or form(fault)
+    if plain is not None:
+        return plain, ""
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
         bound = context[key]

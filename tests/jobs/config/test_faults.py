@@ -1,5 +1,6 @@
 """Each kind of fault is one sentence: the file, the path to the key, what is wrong, what to do."""
 
+import re
 from pathlib import Path
 from typing import get_args
 
@@ -7,8 +8,10 @@ import pytest
 
 from connectors.targets.registry import TargetConfig
 from forecaster.models.catalogue import MODEL_NAMES
+from jobs.config.shapes import SHAPES
 from tests.jobs.config.samples import SAMPLE, SOURCES, WORKLOAD, faults_of, with_policy, with_source, with_workload
 
+ROOT = Path(__file__).resolve().parents[3]
 AT = "forecaster.yaml: workloads[0]"
 KINDS = sorted(get_args(kind.model_fields["type"].annotation)[0] for kind in get_args(get_args(TargetConfig)[0]))
 TARGETS = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
@@ -160,6 +163,29 @@ def test_what_is_wrong_at_the_top_is_said_at_its_key(tmp_path: Path, text: str, 
     *others, last = MODEL_NAMES
     models = f"forecast.model: must be {', '.join(others)} or {last}, got 'profle'; did you mean profile?"
     assert faults_of(tmp_path, text) == [f"forecaster.yaml: {sentence or models}"]
+
+
+@pytest.mark.parametrize(
+    ("target", "sentence"),
+    [
+        (
+            "{type: webhook, name: a, url: ftp://h/p, secret: 0123456789abcdef}",
+            ".url: must be an address that begins with http:// or https://, ",
+        ),
+        ("{type: webhook, name: a, url: http://h/p, secret: shorter}", ".secret: must have at least 16 characters"),
+        ("{type: webhook, name: a, url: http://h/p, secret: ''}", ".secret: must have at least 16 characters"),
+        ("{type: kubernetes-field, api_version: v1, namespace: a, name: b, field: c}", ".api_version: must be an API group and version, "),
+    ],
+)
+def test_what_a_text_must_look_like_is_said_in_words(tmp_path: Path, target: str, sentence: str) -> None:
+    found = faults_of(tmp_path, with_workload("[{type: recording, name: chat}]", f"[{target}]"))
+    assert any(one.startswith(f"{AT}.pools[0].targets[0]{sentence}") for one in found), found
+
+
+def test_every_pattern_that_a_value_is_held_against_has_its_words() -> None:
+    own = re.compile(r'pattern=r"([^"]+)"')
+    used = {pattern for room in ("connectors", "jobs") for file in (ROOT / room).rglob("*.py") for pattern in own.findall(file.read_text())}
+    assert used <= set(SHAPES)
 
 
 def test_a_number_in_quotes_is_that_number_since_variables_are_texts(tmp_path: Path) -> None:
