@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from connectors.sources.metric_index import MetricIndex
-from connectors.sources.presets.expression import Use, metric_names, selectors
+from connectors.sources.presets.expression import Use, selectors, sought
 from connectors.sources.presets.preset import Role
 from connectors.sources.presets.quantity import Quantity
 from connectors.sources.prometheus import PrometheusConfig
@@ -80,11 +80,15 @@ class PresetCheck:
     def _missing(self, supply: Supply, index: MetricIndex) -> str | None:
         """Which metrics are not there, and what is; None where all are."""
         use = supply.use
-        if all(index.series(selector, self._now) for selector in selectors(use, supply.quantity)[:1]):
+        absent = [one for one in sought(use, supply.quantity) if not self._is_there(index, one.selectors)]
+        if not absent:
             return None
-        tried = metric_names(use.preset, supply.quantity)
-        there = index.names("|".join(tried), self._now)
+        tried = tuple(dict.fromkeys(name for one in absent for name in one.names))
         looked = f"preset {use.preset.name} finds no {' or '.join(tried[:_SHOWN])}{' or older names' if len(tried) > _SHOWN else ''}"
+        matched = next((one for one in absent if one.fixed and self._is_there(index, one.matched)), None)
+        if matched is not None:
+            return f"{looked} with {use.shown} and {matched.fixed}, though with other values than that: not supplied"
+        there = index.names("|".join(tried), self._now)
         if there:
             return f"{looked} with {use.shown}; {there[0]} is there with {_values(index, there[0], use, self._now)}; correct match"
         prefix = _prefix(tried[0])
@@ -95,6 +99,9 @@ class PresetCheck:
             else "it has nothing alike"
         )
         return f"{looked}, and {index.where} has none of them under any label; {has}: not supplied"
+
+    def _is_there(self, index: MetricIndex, selectors: Iterable[str]) -> bool:
+        return any(index.series(selector, self._now) for selector in selectors)
 
     def _doubts(self, use: Use) -> Iterator[str]:
         assert isinstance(self._config, PrometheusConfig)  # noqa: S101 - as its only caller asked

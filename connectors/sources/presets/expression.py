@@ -10,6 +10,8 @@ from connectors.sources.presets.preset import Preset, Renamed, Role
 from connectors.sources.presets.quantity import Quantity
 
 _LEAF = re.compile(r"(?P<rate>rate\()?(?P<name>[a-zA-Z_:][\w:]*)\{(?P<where>[^{}]*)\}(?P<window>\[2m\]\))?")
+_SPARED = re.compile(r"\)* or 0 \*")
+"""What stands behind a metric that may be absent: 0 is taken in its place, where what follows was measured."""
 _OR = " or on (namespace, pod, instance) "
 """Of two names in one process the newer one counts; processes of two versions beside each other are added, since a rollout has both."""
 _COPIES = ("prometheus_replica",)
@@ -54,6 +56,16 @@ class Use:
         return ", ".join(_matcher(label, value) for label, value in self.match.items())
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """A metric without which a quantity has no number: its names, what else is fixed of it, and selectors with and without that."""
+
+    names: tuple[str, ...]
+    fixed: str
+    selectors: tuple[str, ...]
+    matched: tuple[str, ...]
+
+
 def expression(use: Use, quantity: Quantity, beside: Sequence[Use] = ()) -> str:
     """The query that answers with one series, or with none where nothing matches: never with a 0 that was not measured.
 
@@ -79,6 +91,24 @@ def selectors(use: Use, quantity: Quantity) -> tuple[str, ...]:
         for matchers, _ in _matchers(use, leaf["name"]):
             found["{" + _both(f'__name__=~"{names}"', leaf["where"], *matchers) + "}"] = None
     return tuple(found)
+
+
+def sought(use: Use, quantity: Quantity) -> tuple[Sought, ...]:
+    """The metrics that must all be there; one in whose place 0 may stand is none of them."""
+    template = use.preset.metrics[quantity]
+    found: dict[tuple[str, str], Sought] = {}
+    for leaf in _LEAF.finditer(template):
+        if not _SPARED.match(template, leaf.end()):
+            names = tuple(name for name, _ in _names(use.preset, leaf["name"]))
+            any_name = f'__name__=~"{"|".join(names)}"'
+            matchers = [one for one, _ in _matchers(use, leaf["name"])]
+            found[leaf["name"], leaf["where"]] = Sought(
+                names=names,
+                fixed=leaf["where"],
+                selectors=tuple("{" + _both(any_name, leaf["where"], *one) + "}" for one in matchers),
+                matched=tuple("{" + _both(any_name, *one) + "}" for one in matchers),
+            )
+    return tuple(found.values())
 
 
 def metric_names(preset: Preset, quantity: Quantity | None = None) -> tuple[str, ...]:

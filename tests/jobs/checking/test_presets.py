@@ -25,9 +25,16 @@ def twice() -> Iterator[str]:
         yield level("vllm:num_requests_running", 4, at)
 
 
+def half() -> Iterator[str]:
+    """An engine that says what it has at work, and not what waits."""
+    at = {"namespace": "half", "pod": "a", "instance": "a:3000", "job": "tgi"}
+    yield level("tgi_batch_current_size", 4, at)
+    yield count("kong_ai_llm_tokens_total", 60, at, token_type="prompt_tokens")
+
+
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with prometheus_server(tmp_path_factory.mktemp("check"), "".join([*vllm(), *envoy(), *dcgm(), *twice()])) as url:
+    with prometheus_server(tmp_path_factory.mktemp("check"), "".join([*vllm(), *envoy(), *dcgm(), *twice(), *half()])) as url:
         yield url
 
 
@@ -87,6 +94,27 @@ def test_a_quantity_that_this_version_does_not_tell_is_shown_with_what_the_serve
     row = about(checked(tmp_path, url, doubled), "query", "chat: queue_depth")
     assert row.state is State.WARNING
     assert row.sentence.startswith('preset vllm finds no vllm:num_requests_waiting or vllm_num_requests_waiting with model_name="twice"')
+
+
+def test_of_several_metrics_the_one_that_is_missing_is_named_and_what_is_there_is_not_blamed(tmp_path: Path, url: str) -> None:
+    tgi = {"name": "tgi", "match": {"namespace": "half"}, "only": ["concurrency"]}
+    nowhere = [one for one in checked(tmp_path, url, tgi) if one.what == "presets"][-1]
+    assert nowhere.sentence.startswith(
+        f"preset tgi finds no tgi_queue_size, and Prometheus at {url} has none of them under any label; of tgi_"
+    )
+    doubled = {"name": "vllm", "match": {"model_name": "twice", "namespace": "doubled"}, "only": ["rpm", "concurrency"]}
+    elsewhere = about(checked(tmp_path, url, doubled), "query", "chat: concurrency")
+    assert elsewhere.sentence.startswith(
+        'preset vllm finds no vllm:num_requests_waiting or vllm_num_requests_waiting with model_name="twice"'
+    )
+
+
+def test_a_metric_that_is_there_and_tells_other_things_of_the_service_does_not_make_match_wrong(tmp_path: Path, url: str) -> None:
+    kong = {"name": "kong", "match": {"namespace": "half"}, "only": ["tokens"]}
+    silent = [one for one in checked(tmp_path, url, kong) if one.what == "presets"][-1]
+    assert silent.sentence.endswith(
+        'with namespace="half" and token_type="completion_tokens", though with other values than that: not supplied'
+    )
 
 
 def test_k06_an_instance_that_two_monitors_scrape_is_named(tmp_path: Path, url: str) -> None:
