@@ -53,9 +53,9 @@ class Case:
 
     @property
     def is_shared(self) -> bool:
-        """Whether the expiry on the object is neither the one that we left there nor our plan's: another installation writes it too."""
+        """Whether the expiry on the object is to come and neither the one that we left nor our plan's: another installation writes it."""
         seen, plan = self.seen.valid_until, self.in_force.plan
-        if seen is None or self.left is None:
+        if seen is None or seen <= self.now or self.left is None:
             return False
         # that of the plan in force is there already where a run was cut short after its write, or is done again
         ours = {iso(self.left.valid_until)} | ({iso(plan.valid_until)} if plan is not None else set())

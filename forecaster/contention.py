@@ -5,11 +5,14 @@
 | above ours         | it is kept: it may be a person in an incident                                                          |
 | below ours         | ours is written again, 5 times an hour: a tool that writes its manifest again was not told of us       |
 | below ours, still  | the field is let go for the rest of the hour, and somebody has to choose who writes it                 |
+Another Forecaster that wants more is yielded to: the object is left alone, marks and all, so that the higher of the two floors stands and
+whoever holds it can lower it again. Kept by both in turn, no floor would ever fall.
 """
 
 from datetime import timedelta
 
 from forecaster.case import Case
+from forecaster.decision import Decision
 from forecaster.reasons import Code, Reason
 from forecaster.units import HOUR_S
 
@@ -35,10 +38,12 @@ def beside_writer(case: Case, floor: int) -> tuple[int, list[Reason]]:
 
 
 def let_go(case: Case, floor: int) -> Reason | None:
-    """Why a lower value of a second writer is left alone, None where it is not."""
+    """Why the value of a second writer is left alone, None where it is not."""
     seen, since, writer = case.seen, case.now - timedelta(seconds=HOUR_S), _writer(case)
-    if writer is None or seen.floor >= floor:
+    if writer is None:
         return None
+    if seen.floor >= floor:
+        return _yielded(case) if seen.writer is None else None
     again = sum(decision.at > since and any(r.code is Code.REASSERTED for r in decision.reasons) for decision in case.past)
     if again < REASSERTIONS:
         return None
@@ -48,10 +53,20 @@ def let_go(case: Case, floor: int) -> Reason | None:
     return Reason(code=Code.LET_GO, detail=detail, before=floor, after=seen.floor)
 
 
+def has_yielded(decision: Decision) -> bool:
+    """Whether it left the object to another Forecaster."""
+    return any(reason.code is Code.YIELDED for reason in decision.reasons)
+
+
+def _yielded(case: Case) -> Reason:
+    detail = f"the {case.seen.floor} of {ANOTHER} are enough and are left to it until it asks for less"
+    return Reason(code=Code.YIELDED, detail=detail, after=case.seen.floor)
+
+
 def _writer(case: Case) -> tuple[str, str | None] | None:
     """Who else writes it, and what to change; None where nobody does."""
     if case.seen.writer is not None:
         return case.seen.writer, case.seen.remedy
-    if case.is_shared and case.seen.floor != (case.left.floor if case.left is not None else None):
+    if case.left is not None and case.is_shared and (case.seen.floor != case.left.floor or has_yielded(case.left)):
         return ANOTHER, "name this object in the configuration of one installation only"
     return None

@@ -38,7 +38,7 @@ def _why(decision: Decision, applied: Applied | None) -> str:
     reasons = (*decision.reasons, *(applied.reasons if applied is not None else ()))
     number = next((r for r in reversed(reasons) if r.after is not None), reasons[-1])
     others = [r for r in (*decision.alerts, *(applied.reasons if applied is not None else ())) if r is not number]
-    return "; ".join(dict.fromkeys(r.detail for r in (number, *others)))
+    return "; ".join(dict.fromkeys(r.detail.rstrip(".") for r in (number, *others)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

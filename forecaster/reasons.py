@@ -63,6 +63,7 @@ class Code(StrEnum):
     SECOND_WRITER = "second-writer"
     REASSERTED = "reasserted"
     LET_GO = "let-go"
+    YIELDED = "yielded"
     OVERDUE = "overdue"
     TARGET_FAILED = "target-failed"
     WORKLOAD_FAILED = "workload-failed"

@@ -9,19 +9,20 @@ import structlog
 
 from forecaster.approval import InForce
 from forecaster.case import Case
+from forecaster.contention import has_yielded
 from forecaster.correct import FRESH_S, Correction, correct, look
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
 from forecaster.demand import Demand
 from forecaster.errors import ForecasterError, SourceError, StoreError, TargetConflict, TargetError
 from forecaster.explain import sentence
 from forecaster.guard import guard
-from forecaster.overdue import Overdue, StandIn, overdue, stand_in
+from forecaster.overdue import Overdue, overdue
 from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
 from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
 from forecaster.units import MINUTE_S, floor_to
-from forecaster.workload import Mode, Policy, Pool, Workload
+from forecaster.workload import Mode, Policy
 from jobs.at_once import at_once
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
@@ -29,6 +30,7 @@ from jobs.memory import NEWS_S, Memory, remembered
 from jobs.postings import post
 from jobs.ready import keep_ready
 from jobs.scheduling import put_schedule
+from jobs.shortfall import overdue_in, stands_in
 from jobs.standing import standing
 from jobs.starts import look_at_pending
 
@@ -109,7 +111,7 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
             in_force=in_force,
             correction=correction,
             sizable=any(pool.capacity.of(query.signal) is not None for query in member.queries),
-            stands_in=_stands_in(workload, pool, short),
+            stands_in=stands_in(workload, pool, short),
             rulings=rulings,
             conditions=observation.conditions,
         )
@@ -126,8 +128,8 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
             turns.append(turn)
             unscheduled = put_schedule(fleet.store, target, pool=pool, policy=policy, record=turn.record, seen=turn.seen)
             failures += [unscheduled] if unscheduled is not None else []
-            if turn.overdue is not None and name not in pool.nodes:
-                short[pool.name] = max(turn.overdue, short.get(pool.name, turn.overdue), key=lambda late: late.replicas)
+        late = overdue_in(pool, [(turn.seen, turn.overdue) for turn in turns if turn.record.decision.pool == pool.name])
+        short |= {pool.name: late} if late is not None else {}
     if not failures:
         failures += _unmeasured(bases)
     failures += [failure("apply", turn.error, f"{turn.seen.target}: {turn.error}") for turn in turns if turn.error is not None]
@@ -156,14 +158,6 @@ def _unmeasured(bases: list[Basis]) -> list[Failure]:
     told = f"not measured in the last {FRESH_S // MINUTE_S} min, so no floor is lowered; `forecaster check` asks the source"
     unknown = sorted({name for basis in bases for name in basis.correction.look.unknown})
     return [Failure(verb="fetch", error=Code.LOAD_UNKNOWN, sentence=f"{name} was {told}", cause=no_samples(name)) for name in unknown]
-
-
-def _stands_in(workload: Workload, pool: Pool, short: dict[str, Overdue]) -> StandIn | None:
-    """What the pool makes up for in the one that it stands in for."""
-    found = short.get(pool.stands_in_for or "")
-    other = next((each for each in workload.pools if each.name == pool.stands_in_for), None)
-    ratio = pool.capacity.over(other.capacity) if other is not None else None
-    return stand_in(other.name, found, ratio) if other is not None and found is not None and ratio is not None else None
 
 
 def apply_target(target: ScaleTarget, decide: partial[Case], mode: Mode, now: datetime) -> Turn:
@@ -229,11 +223,12 @@ def past_decisions(before: tuple[CycleRecord, ...], policy: Policy, pool: str, t
 
 
 def left_by(before: tuple[CycleRecord, ...], policy: Policy, pool: str, target: str, now: datetime) -> Decision | None:
-    """What our last turn left on the object; None where it set nothing, failed, or was in another mode."""
+    """What our last turn left on the object, to another Forecaster too; None where it set nothing, failed, or was in another mode."""
     of_target = [r for r in before if (r.decision.pool, r.decision.target) == (pool, target) and r.at < now]
     last = of_target[-1] if of_target else None
-    stood = last is not None and last.error is None and last.mode is policy.mode and last.decision.action is Action.SET
-    return last.decision if last is not None and stood else None
+    if last is None or last.error is not None or last.mode is not policy.mode:
+        return None
+    return last.decision if last.decision.action is Action.SET or has_yielded(last.decision) else None
 
 
 def recent_of(past: tuple[Decision, ...], policy: Policy, now: datetime) -> tuple[Decision, ...]:

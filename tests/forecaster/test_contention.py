@@ -86,3 +86,18 @@ def test_our_own_marks_and_a_floor_that_nobody_moved_are_nobody_elses() -> None:
     left = decided(8, at=NOW - MINUTE)
     assert Code.SECOND_WRITER not in codes(shared(3, left, until=timedelta(0)))
     assert Code.SECOND_WRITER not in codes(shared(8, left, until=timedelta(minutes=7)))
+
+
+def test_l31_another_forecaster_that_asks_for_more_is_left_the_object_and_one_that_asks_for_less_is_not() -> None:
+    left, later = decided(8, at=NOW - MINUTE), timedelta(minutes=7)
+    higher, lower = shared(12, left, until=later), shared(3, left, until=later)
+    assert (higher.action, higher.floor, codes(higher)[-1]) == (Action.LEAVE, 12, Code.YIELDED)
+    assert (lower.action, lower.floor) == (Action.SET, 8)
+
+
+def test_an_object_that_was_left_to_another_forecaster_stays_so_until_it_asks_for_less_or_is_dead() -> None:
+    yielded = shared(12, decided(8, at=NOW - MINUTE), until=timedelta(minutes=7))
+    again, less = (shared(floor, yielded, until=timedelta(minutes=7)) for floor in (12, 6))
+    assert (again.action, again.floor, less.action, less.floor) == (Action.LEAVE, 12, Action.SET, 8)
+    dead = shared(12, yielded, until=NOW - yielded.valid_until)
+    assert (dead.action, dead.floor) == (Action.SET, 8)

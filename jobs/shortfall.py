@@ -1,0 +1,27 @@
+"""What a pool lacks, and what another pool makes up for."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from forecaster.decision import Seen
+from forecaster.overdue import Overdue, StandIn, stand_in
+from forecaster.workload import Pool, Workload
+
+
+def overdue_in(pool: Pool, looks: Sequence[tuple[Seen, Overdue | None]]) -> Overdue | None:
+    """The most that is overdue of a pool's replicas, of its nodes where it has nothing else; None where nothing is.
+
+    looks: what was seen of its targets. Replicas do not tell why: what is said of the nodes under them is why.
+    """
+    counted = set(pool.targets) - set(pool.nodes) or set(pool.targets)
+    late = max((late for seen, late in looks if late is not None and seen.target in counted), key=lambda each: each.replicas, default=None)
+    why = next((seen.shortage for seen, _ in looks if seen.shortage is not None), None)
+    return late if late is None or late.shortage is not None else replace(late, shortage=why)
+
+
+def stands_in(workload: Workload, pool: Pool, short: Mapping[str, Overdue]) -> StandIn | None:
+    """What a pool makes up for in the one that it stands in for. short: what is overdue, by pool."""
+    found = short.get(pool.stands_in_for or "")
+    other = next((each for each in workload.pools if each.name == pool.stands_in_for), None)
+    ratio = pool.capacity.over(other.capacity) if other is not None else None
+    return stand_in(other.name, found, ratio) if other is not None and found is not None and ratio is not None else None
