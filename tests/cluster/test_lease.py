@@ -168,7 +168,7 @@ def replica(cluster: ControlPlane, served: str, token: str, postgres_url: str, t
     return written
 
 
-def test_one_replica_writes_the_other_stands_by_in_good_health_and_takes_over_at_sigterm(
+def test_k45_one_replica_writes_the_other_stands_by_in_good_health_and_takes_over_at_sigterm(
     cluster: ControlPlane, served: str, replica: Callable[[str], Path]
 ) -> None:
     with daemon(replica("first")) as first:

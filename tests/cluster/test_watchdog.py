@@ -40,7 +40,7 @@ def watch(path: Path, *words: str) -> Ended:
     return command(*words, kubeconfig=path)
 
 
-def test_a_dead_forecasters_floor_is_taken_back_once_its_word_has_run_out(cluster: ControlPlane, served: str, watched: Path) -> None:
+def test_l44_a_dead_forecasters_floor_is_taken_back_once_its_word_has_run_out(cluster: ControlPlane, served: str, watched: Path) -> None:
     left_behind(target_of(cluster, served), 8, valid_until=NOW)
     eventually_ready(cluster, served, 8)
     done = watch(watched, "--namespace", served)
