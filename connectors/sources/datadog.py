@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
-from connectors.sources.probing import hour_told
+from connectors.sources.probing import hour_told, unusable
 from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceError, SourceRejected, SourceUnavailable
 from forecaster.marks import Mark
@@ -132,10 +132,13 @@ class DatadogSource:
     def probe(self, query: Query, now: datetime) -> str:
         """One sentence on what the query answers for the hour before `now`. Raises SourceRejected where a week has no point."""
         end = floor_to(now, MINUTE_S)
-        hour = self.fetch(query, Window(start=end - timedelta(seconds=HOUR_S), end=end), MINUTE_S).mean
+        before, grain_s = end - timedelta(seconds=HOUR_S), _grain_s(query.expression)
+        hour = self.fetch(query, Window(start=before, end=end), MINUTE_S).mean
         if not np.isnan(hour).all():
             return hour_told(query, hour / factor(query, MINUTE_S), end)
-        _, week = self._points(query.expression, end - timedelta(seconds=7 * DAY_S), end, _grain_s(query.expression))
+        if not np.isnan(self._points(query.expression, before, end, grain_s)[1]).all():
+            return unusable(query)
+        _, week = self._points(query.expression, end - timedelta(seconds=7 * DAY_S), end, grain_s)
         if np.isnan(week).all():
             msg = (
                 f"{self._where} has no point of {query.expression!r} in the 7 days before {iso(end)}; check the metric's name and its tags"

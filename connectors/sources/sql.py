@@ -13,7 +13,7 @@ from urllib.parse import quote
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
-from connectors.sources.probing import hour_told
+from connectors.sources.probing import hour_told, unusable
 from connectors.sources.readings import Readings, factor, series_of
 from connectors.sources.rows import numbers_of
 from forecaster.errors import SourceError, SourceRejected, SourceUnavailable
@@ -35,6 +35,7 @@ _NOT_READ = "url cannot be read; write DIALECT+DRIVER://USER:PASSWORD@HOST:PORT/
 _LASTING = re.compile(
     r"authentication failed|no password supplied|does not exist|no pg_hba\.conf entry|access denied|unable to open|not a database"
 )
+_FORBIDDEN = re.compile("permission denied|command denied")
 _WRONG = re.compile("no such|syntax error|read-?only")  # SQLite calls all of its errors operational
 _TOO_LONG = ("statement timeout", "interrupted", "maximum statement execution time", "canceling statement due to user")
 
@@ -97,9 +98,12 @@ class SqlSource:
     def probe(self, query: Query, now: datetime) -> str:
         """One sentence on what the query answers for the hour before `now`. Raises SourceRejected where a week has no row."""
         end = floor_to(now, MINUTE_S)
-        hour = self.fetch(query, Window(start=end - timedelta(seconds=HOUR_S), end=end), MINUTE_S).mean
+        before = end - timedelta(seconds=HOUR_S)
+        hour = self.fetch(query, Window(start=before, end=end), MINUTE_S).mean
         if not np.isnan(hour).all():
             return hour_told(query, hour / factor(query, MINUTE_S), end)
+        if not np.isnan(self._buckets(query, before, end)[1]).all():
+            return unusable(query)
         _, week = self._buckets(query, end - timedelta(seconds=WEEK_S), end)
         if np.isnan(week).all():
             msg = f"{self._where()} has no row of {query.expression!r} in the 7 days before {iso(end)}; check its conditions and `times`"
@@ -157,18 +161,19 @@ class SqlSource:
             raise SourceRejected(msg) from error
 
     def _refusal(self, expression: str, error: "DBAPIError") -> SourceError:
-        from sqlalchemy.exc import InterfaceError, OperationalError  # noqa: PLC0415
+        from sqlalchemy.exc import InterfaceError, OperationalError, ProgrammingError  # noqa: PLC0415
 
         said = _line(str(error.orig))
         low = said.lower()
         if any(words in low for words in _TOO_LONG):
             took = f"takes longer than {self._config.timeout_s:g} s for {expression!r}"
             return SourceUnavailable(f"{self._where()} {took}; add an index on the time, read a table of sums, or raise timeout_s")
-        if _LASTING.search(low):
+        if _LASTING.search(low) and not isinstance(error, ProgrammingError):  # what does not exist is a table then, or a function
             return SourceRejected(f"{self._where()} does not let us in: {said}; correct url")
         if not _WRONG.search(low) and isinstance(error, (OperationalError, InterfaceError)):
             return SourceUnavailable(f"{self._where()} fails: {said}; it is asked again next time")
-        return SourceRejected(f"{self._where()} refuses {expression!r}: {said}; correct the expression: it may only read")
+        remedy = "grant SELECT on it to this user" if _FORBIDDEN.search(low) else "correct the expression: it may only read"
+        return SourceRejected(f"{self._where()} refuses {expression!r}: {said}; {remedy}")
 
     def _time(self, at: datetime, connection: "Connection") -> object:
         match self._config.times:

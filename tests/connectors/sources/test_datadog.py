@@ -176,6 +176,10 @@ class TestProbe:
             with pytest.raises(SourceRejected, match=r"has no point of .*gone.* in the 7 days before"):
                 source.probe(asking("sum:gone{*}.rollup(sum, 60)"), HOUR.end)
 
+    def test_points_without_a_usable_number_are_not_called_silence(self) -> None:
+        with loopback_prometheus(holding(START, {"requests": [-5.0] * 60})) as double, opened(double.url) as source:
+            assert "without a usable number in the last 60 minutes" in source.probe(asking(), HOUR.end)
+
 
 def test_the_keys_stand_in_no_message_and_no_repr() -> None:
     def echo(asked: Asked) -> Reply:

@@ -152,6 +152,16 @@ class TestRows:
         with pytest.raises(SourceRejected, match=f"rows that cannot be used: {sentence}"):
             fetched(f"sqlite:///{file}", ALL.replace("at, requests", what))
 
+    @pytest.mark.parametrize("what", ["requests, 5", "'1970-01-01', requests", "9e13, requests"])
+    def test_rows_far_from_what_was_asked_are_refused_with_their_time_and_not_taken_for_silence(self, file: Path, what: str) -> None:
+        query = ALL.replace("at, requests", what)
+        with pytest.raises(SourceRejected, match=r"none of them lies within :start and :end, the first time is .*; select the time first"):
+            fetched(f"sqlite:///{file}", query)
+
+    def test_rows_just_beside_what_was_asked_are_left_out_and_no_fault(self, tmp_path: Path) -> None:
+        url = table(tmp_path, (written(minute(-60)), 5))
+        assert np.isnan(fetched(url, "SELECT at, requests FROM load WHERE :start < :end").mean).all()
+
 
 class TestRefusals:
     @pytest.mark.parametrize(("expression", "name"), [("SELECT at, requests FROM load", "start"), ("SELECT 1 WHERE 1 > :start", "end")])
@@ -174,7 +184,15 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("expression", "sentence"),
         [
-            ("SELECT at, requests FROM lod WHERE at >= :start AND at < :end", 'relation "lod" does not exist'),
+            (
+                "SELECT at, requests FROM lod WHERE at >= :start AND at < :end",
+                'refuses .*relation "lod" does not exist.*correct the expression',
+            ),
+            ("SELECT at, n FROM load WHERE at >= :start AND at < :end", 'refuses .*column "n" does not exist.*correct the expression'),
+            (
+                "SELECT at, requests FROM load WHERE requests >= :start AND at < :end",
+                "refuses .*operator does not exist.*correct the expression",
+            ),
             ("INSERT INTO load SELECT :start, 1 WHERE :end > now() RETURNING *", "read-only transaction.*it may only read"),
         ],
     )
@@ -183,6 +201,14 @@ class TestRefusals:
             connection.execute("CREATE TABLE load (at timestamptz, requests numeric)")
         with pytest.raises(SourceRejected, match=sentence):
             fetched(postgres_url, expression)
+
+    def test_a_table_that_may_not_be_read_is_said_with_the_grant_that_it_needs(self, postgres_url: str) -> None:
+        with psycopg.connect(postgres_url, autocommit=True) as connection:
+            connection.execute("CREATE TABLE load (at timestamptz, requests numeric)")
+            connection.execute("DROP ROLE IF EXISTS reader")
+            connection.execute("CREATE ROLE reader LOGIN PASSWORD 'right'")
+        with pytest.raises(SourceRejected, match="permission denied for table load; grant SELECT on it to this user"):
+            fetched(postgres_url.replace("forecaster:", "reader:"))
 
     def test_a_query_that_takes_too_long_is_ended(self, file: Path, postgres_url: str) -> None:
         slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, i FROM n WHERE i < :start AND i > :end"
@@ -233,6 +259,11 @@ class TestProbe:
             assert "no row in the last hour, though it did" in source.probe(asking(), START + timedelta(days=2))
             with pytest.raises(SourceRejected, match=r"has no row of .* in the 7 days before"):
                 source.probe(asking(f"{ALL} AND requests < 0"), HOUR.end)
+
+    def test_rows_without_a_usable_number_are_not_called_silence(self, file: Path) -> None:
+        with opened(f"sqlite:///{file}") as source:
+            told = source.probe(asking(ALL.replace("at, requests", "at, -1 - requests")), HOUR.end)
+        assert "without a usable number in the last 60 minutes; NaN, infinite and negative numbers count as not measured" in told
 
 
 def test_a_relative_file_lies_beside_the_configuration(file: Path) -> None:
