@@ -1,5 +1,6 @@
 """Load from Amazon CloudWatch: metrics of load balancers, queues, SageMaker and Bedrock, by GetMetricData."""
 
+import re
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
@@ -24,6 +25,7 @@ from forecaster.units import DAY_S, HOUR_S, MINUTE_S, epoch_s, floor_to, iso
 _MOST_POINTS = 100_800  # of one answer, by the API; what is more comes on further pages
 _MOST_PAGES = 1_000
 _SHOWN = 3
+_SERVERS_OWN = re.compile(r"5\d\d")  # what stands in the code's place where a proxy answers for AWS
 _LATER = ("Throttl", "RequestLimit", "Internal", "ServiceUnavailable", "TooManyRequests", "LimitExceeded")
 
 
@@ -194,7 +196,7 @@ class CloudWatchSource:
         code, said = failed.code or "", " ".join(failed.answer.split())
         if not code:
             return SourceUnavailable(f"{self._where} cannot be reached: {said}; check region and endpoint_url, and the way to it")
-        if any(word in code for word in _LATER):
+        if any(word in code for word in _LATER) or _SERVERS_OWN.fullmatch(code):
             return SourceUnavailable(f"{self._where} fails ({code}): {said}; it is asked again next time")
         fault = identity_fault(f"{code}: {said}")
         if fault is not None:

@@ -204,6 +204,7 @@ class TestRefusals:
                 r"fails \(ThrottlingException\): Rate exceeded; it is asked again",
             ),
             (("InternalServiceFault", "oops"), SourceUnavailable, "fails"),
+            (("502", "Bad Gateway"), SourceUnavailable, r"fails \(502\): Bad Gateway; it is asked again"),
             (("AccessDeniedException", "no"), SourceRejected, "forbids the query: no; allow cloudwatch:GetMetricData"),
             (("UnrecognizedClientException", "no"), SourceRejected, "knows no such identity: no; give the pod or machine a role"),
             (
