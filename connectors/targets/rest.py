@@ -41,8 +41,11 @@ class RestApi:
         api = self._api()
         try:
             answer = api.answer(call)
-        except (Unreachable, Unusable) as error:
-            raise RestFailed(status=None, code="", said=str(error), lasting=isinstance(error, Unusable)) from error
+        except Unreachable as error:
+            said = f"{self._endpoint.base_url} cannot be reached: {error}"
+            raise RestFailed(status=None, code="", said=said, lasting=False) from error
+        except Unusable as error:
+            raise RestFailed(status=None, code="", said=str(error), lasting=True) from error
         document = _document(answer)
         if answer.status >= _REDIRECT:
             code, said = _refusal(answer, document)
