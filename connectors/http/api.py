@@ -190,9 +190,9 @@ def _tls(endpoint: Endpoint) -> ssl.SSLContext | bool:
         context.verify_mode = ssl.CERT_NONE
     if endpoint.cert_file is not None:
         try:
-            context.load_cert_chain(endpoint.cert_file, endpoint.key_file)
+            context.load_cert_chain(endpoint.cert_file, endpoint.key_file, password="")  # else OpenSSL asks the terminal, and waits
         except OSError as error:
-            msg = f"client_cert_file {endpoint.cert_file} cannot be used: {_reason(error)}"
+            msg = f"client_cert_file {endpoint.cert_file} cannot be used: {_reason(error)}; it is a PEM file, its key unencrypted"
             raise Unusable(msg) from error
     return context
 

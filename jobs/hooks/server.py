@@ -97,7 +97,7 @@ def _credentials(tls: Tls) -> grpc.ServerCredentials:
     """The server's credentials, looked at before they are used: gRPC itself says nothing of what is wrong with a file."""
     try:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(tls.cert, tls.key)
+        context.load_cert_chain(tls.cert, tls.key, password="")  # without one OpenSSL would ask the terminal, and wait
         if tls.client_ca is not None:
             context.load_verify_locations(tls.client_ca)
         pair = (tls.key.read_bytes(), tls.cert.read_bytes())

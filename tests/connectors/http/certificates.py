@@ -46,8 +46,8 @@ class Authority:
         self.ca_file = folder / f"{name}.pem"
         self.ca_file.write_bytes(root.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
 
-    def sign(self, name: str) -> Certificate:
-        """A certificate of that name, good for a server on 127.0.0.1 and for a client."""
+    def sign(self, name: str, phrase: bytes = b"") -> Certificate:
+        """A certificate of that name, good for a server on 127.0.0.1 and for a client. phrase: what the key is encrypted under."""
         key = ec.generate_private_key(ec.SECP256R1())
         builder = _builder(_named(name), self._name, key.public_key())
         builder = builder.add_extension(x509.SubjectAlternativeName([x509.IPAddress(ip_address("127.0.0.1"))]), critical=False)
@@ -56,7 +56,11 @@ class Authority:
         made = Certificate(cert_file=self._folder / f"{name}.pem", key_file=self._folder / f"{name}.key")
         made.cert_file.write_bytes(builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
         made.key_file.write_bytes(
-            key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+            key.private_bytes(
+                serialization.Encoding.PEM,
+                serialization.PrivateFormat.PKCS8,
+                serialization.BestAvailableEncryption(phrase) if phrase else serialization.NoEncryption(),
+            )
         )
         return made
 

@@ -241,6 +241,11 @@ class TestTls:
         with pytest.raises(Unusable, match=rf"client_cert_file .*{name} cannot be used"):
             Api(Endpoint(base_url="https://127.0.0.1", cert_file=file))
 
+    def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_phrase(self, tmp_path: Path) -> None:
+        locked = Authority(tmp_path).sign("client", phrase=b"phrase")
+        with loopback_prometheus(OK) as double, pytest.raises(Unusable, match="its key unencrypted"):
+            sent(double, cert_file=locked.cert_file, key_file=locked.key_file)
+
 
 class TestWhatItNeverTells:
     def test_secrets_are_masked_where_a_server_echoes_them(self, tmp_path: Path) -> None:

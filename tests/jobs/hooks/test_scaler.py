@@ -187,6 +187,12 @@ def test_pem_files_that_are_none_are_named_before_anybody_asks(tmp_path: Path) -
             ScalerServer(Room().desk, "127.0.0.1", 0, Tls(cert=cert, key=cert))
 
 
+def test_an_encrypted_key_is_refused_and_nobody_is_asked_for_its_phrase(tmp_path: Path) -> None:
+    locked = Authority(tmp_path).sign("server", phrase=b"phrase")
+    with pytest.raises(ConfigRejected, match=r"serve\.grpc\.tls: .*cannot be used .* the key unencrypted"):
+        ScalerServer(Room().desk, "127.0.0.1", 0, Tls(cert=locked.cert_file, key=locked.key_file))
+
+
 def test_names_and_numbers_on_the_wire_are_kedas() -> None:
     assert {name: {field.name: field.number for field in kind.fields} for name, kind in DESCRIPTOR.message_types_by_name.items()} == {
         "ScaledObjectRef": {"name": 1, "namespace": 2, "scalerMetadata": 3},
