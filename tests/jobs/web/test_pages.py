@@ -84,6 +84,14 @@ def test_metrics_of_other_libraries_are_not_on_the_page(asked: Asked) -> None:
     assert {family.name.split("_")[0] for family in families} == {"forecaster"}
 
 
+def test_a_page_that_is_not_there_says_which_are_and_what_would_write_is_told_that_nothing_is_written(asked: Asked) -> None:
+    status, kind, body = asked.ask("/v1/workload/chat/floor")
+    assert (status, kind) == (404, "application/json")
+    assert json.loads(body) == {"error": "there is no page /v1/workload/chat/floor; there is: /healthz, /metrics"}
+    status, _, body = asked.ask("/metrics", "POST")
+    assert (status, json.loads(body)) == (405, {"error": "/metrics answers GET and HEAD, not POST: nothing is changed over HTTP"})
+
+
 def test_there_is_no_other_page(asked: Asked) -> None:
     assert [asked.ask(path)[0] for path in ("/", "/docs", "/openapi.json", "/redoc")] == [404] * 4
     assert asked.ask("/metrics", "POST")[0] == 405
