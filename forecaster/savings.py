@@ -132,10 +132,11 @@ def spent(kept: PoolDays) -> tuple[Spent, ...]:
     """Each day of a pool, in order. Of a day whose load was measured in less than nine tenths of its buckets no replay is told."""
     replayed = _replayed(kept)
     measured = np.array([ratio >= _ENOUGH_RATIO for ratio in _measured_ratios(kept.load, kept.days)])
+    planned, actual = day_means(kept.floors, kept.days), day_means(kept.ready.mean, kept.days)
     return tuple(
         Spent(
-            planned_hours=_hours(kept.floors, i, kept.days),
-            actual_hours=_hours(kept.ready.mean, i, kept.days),
+            planned_hours=_of_day(planned[i]),
+            actual_hours=_of_day(actual[i]),
             **{name: float(values[i]) if measured[i] and values is not None else None for name, values in replayed.items()},
         )
         for i in range(kept.days)
@@ -161,6 +162,12 @@ def least_floor(records: Sequence[CycleRecord], pool: str) -> int | None:
     """The lowest floor that was seen on a pool's objects: what stood before ours, as far as it shows; None where nothing was seen."""
     seen = [r.applied.before for r in records if r.decision.pool == pool and r.applied is not None]
     return min(seen, default=None)
+
+
+def day_means(values: Floats, days: int) -> tuple[float | None, ...]:
+    """The mean of what was seen in each of equally long days; None for a day of which less than nine tenths were."""
+    parts = [part[~np.isnan(part)] for part in values.reshape(days, -1)]
+    return tuple(float(seen.mean()) if seen.size >= _ENOUGH_RATIO * (values.size // days) else None for seen in parts)
 
 
 def minutes_of(load: Series) -> MinuteLoad:
@@ -230,11 +237,9 @@ def _start(kept: PoolDays) -> Floats:
     return np.full(2, max(need, float(kept.least), 1.0))
 
 
-def _hours(values: Floats, day: int, days: int) -> float | None:
-    """Replica-hours of one of equally long days, as a day's worth of what was seen; None when too little was."""
-    part = values.reshape(days, -1)[day]
-    seen = part[~np.isnan(part)]
-    return float(seen.mean()) * _DAY_H if seen.size >= _ENOUGH_RATIO * part.size else None
+def _of_day(replicas: float | None) -> float | None:
+    """Replica-hours of a day in which so many were there on average."""
+    return None if replicas is None else replicas * _DAY_H
 
 
 def _measured_ratios(load: Series, days: int) -> list[float]:

@@ -14,6 +14,7 @@ from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, StartSo
 from forecaster.recommendation import Recommendation, Rules
 from forecaster.workload import Mode, Workload
 from jobs.breakers import Breakers
+from jobs.cost.asked import TaskAsked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +24,7 @@ class Member:
     continues: the older names of its traffic. prices: by pool, empty where none were said. live: the targets as `auto` has them. promotion:
     the one that raised its mode from the configured one, None = none did. starts: those of the targets that tell how replicas came up, and
     are asked to. hpas: the HPAs among the targets, by target name. follows: whether its level is the recommended one; points: what is
-    recommended now, by pool.
+    recommended now, by pool. task: what one takes, None = nobody says.
     """
 
     workload: Workload
@@ -41,6 +42,7 @@ class Member:
     hpas: Mapping[str, KubernetesHpaConfig] = field(default_factory=dict)
     follows: bool = False
     points: Mapping[str, Recommendation] = field(default_factory=dict)
+    task: TaskAsked | None = None
 
     @property
     def lineage(self) -> Lineage:

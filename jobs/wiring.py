@@ -60,6 +60,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                     starts=_start_sources(section, targets),
                     hpas=_hpas(section, folder),
                     follows=section.policy.level == AUTO_LEVEL,
+                    task=None if section.task is None else section.task.to_core(),
                 )
                 for section in sections
             ),

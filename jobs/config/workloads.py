@@ -20,6 +20,7 @@ from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.presets import PresetSection, Supply, idle_of, supplies, used
 from jobs.config.scalars import Duration, Name, Number, Positive, Zone, spell_duration
+from jobs.config.task import TaskSection
 
 SignalName = Literal["rpm", "concurrency", "tokens", "input_length", "output_length", "queue_depth", "refused"]
 
@@ -192,6 +193,8 @@ class WorkloadSection(BaseModel):
     """Its kinds of replicas. Shares need not add up to 1: spare capacity is allowed, and so is a part served elsewhere. No default."""
     policy: PolicySection = PolicySection()
     """Under which rules floors are chosen."""
+    task: TaskSection | None = None
+    """What a task takes, for `forecaster cost`. Default: none; requests and tokens are priced, and tasks are not."""
 
     @model_validator(mode="after")
     def _check(self) -> Self:
