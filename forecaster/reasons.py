@@ -30,6 +30,7 @@ class Code(StrEnum):
     ENVELOPE = "envelope"
     CEILING_AHEAD = "ceiling-ahead"
     SHORTAGE_AHEAD = "shortage-ahead"
+    BUDGET_BINDS = "budget-binds"
     # correct
     PLAN_FOLLOWED = "plan-followed"
     LIVE_ABOVE_PLAN = "live-above-plan"
@@ -67,6 +68,12 @@ class Code(StrEnum):
     OVERDUE = "overdue"
     TARGET_FAILED = "target-failed"
     WORKLOAD_FAILED = "workload-failed"
+    # levers
+    LEVER_STEP = "lever-step"
+    LEVER_RESTORED = "lever-restored"
+    LEVER_EXPIRED = "lever-expired"
+    LEVER_LOST = "lever-lost"
+    SIGNAL_UNKNOWN = "signal-unknown"
 
 
 ALERTS = frozenset(
@@ -88,14 +95,18 @@ ALERTS = frozenset(
         Code.ENVELOPE,
         Code.CEILING_AHEAD,
         Code.SHORTAGE_AHEAD,
+        Code.BUDGET_BINDS,
         Code.HOLD_WHEN_EXPIRED,
         Code.TRUST_NAIVE,
         Code.TRUST_REACTIVE,
+        Code.LEVER_STEP,
+        Code.LEVER_EXPIRED,
+        Code.LEVER_LOST,
     }
 )
 """The codes that a person should hear of: logged as warnings and counted apart."""
 
-PLAN_ALERTS = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD})
+PLAN_ALERTS = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS})
 """Those that a plan tells, for all of its days."""
 
 
