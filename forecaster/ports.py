@@ -13,6 +13,7 @@ from forecaster.forecast import Forecast, Issued, Request, State
 from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
+from forecaster.profile import ProfileEntry
 from forecaster.schedule import Step
 from forecaster.series import Panel, Series, Signal, Window
 from forecaster.starts import Start
@@ -223,6 +224,12 @@ class Store(Protocol):
 
     def open_starts(self) -> dict[tuple[str, str], tuple[Start, ...]]:
         """Every start that may still become ready, by (workload, pool)."""
+
+    def append_profiles(self, profiles: Sequence[tuple[str, str, ProfileEntry]]) -> None:
+        """Keep (workload, pool, what its replicas were measured to carry), all or none."""
+
+    def profiles_of(self, pools: Sequence[tuple[str, str]], window: Window) -> dict[tuple[str, str], tuple[ProfileEntry, ...]]:
+        """The profiles that each (workload, pool) was given in `window`, oldest first; those without one are left out."""
 
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is older at `now` than `keep` says; never the newest forecast, plan or record of its line, nor what a person said."""

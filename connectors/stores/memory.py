@@ -18,6 +18,7 @@ from forecaster.forecast import Forecast, State
 from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
+from forecaster.profile import ProfileEntry
 from forecaster.series import Series, Signal, Window
 from forecaster.starts import Start
 from forecaster.units import DAY_S, ceil_to, epoch_s
@@ -73,6 +74,7 @@ class MemoryStore:
         self._marks: dict[str, dict[tuple[object, ...], Mark]] = defaultdict(dict)
         self._events: dict[tuple[str, datetime, str], EventEntry] = {}
         self._starts: dict[tuple[str, str], dict[tuple[str, str], Start]] = defaultdict(dict)
+        self._profiles: dict[tuple[str, str], _Timeline[ProfileEntry]] = defaultdict(_Timeline)
 
     def append_history(self, workload: str, series: Series) -> None:
         """Keep measured buckets, as the port says."""
@@ -237,6 +239,19 @@ class MemoryStore:
         with self._lock:
             found = {pool: [start for start in starts.values() if start.is_open] for pool, starts in self._starts.items()}
         return {pool: tuple(sorted(starts, key=attrgetter("requested", "target", "replica"))) for pool, starts in found.items() if starts}
+
+    def append_profiles(self, profiles: Sequence[tuple[str, str, ProfileEntry]]) -> None:
+        """Keep profiles, as the port says."""
+        batch = list(profiles)
+        with self._lock:
+            for workload, pool, entry in batch:
+                self._profiles[workload, pool].put(entry.at, entry)
+
+    def profiles_of(self, pools: Sequence[tuple[str, str]], window: Window) -> dict[tuple[str, str], tuple[ProfileEntry, ...]]:
+        """The profiles of many pools, as the port says."""
+        with self._lock:
+            found = {pool: tuple(self._profiles[pool].within(window)) for pool in pools}
+        return {pool: entries for pool, entries in found.items() if entries}
 
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is old, as the port says."""

@@ -24,12 +24,13 @@ from connectors.stores.statements import (
     MARKS_TOUCHING,
     PLANS_OF,
     PLANS_WITHIN,
+    PROFILES_OF,
     RECORDS_OF,
     RECORDS_WITHIN,
     RULINGS_OF,
     RULINGS_WITHIN,
 )
-from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, STATES, TARGETS
+from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, PROFILES, RECORDS, RULINGS, STATES, TARGETS
 from connectors.stores.upsert import Row, insert_into, upsert
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import StoreError
@@ -38,6 +39,7 @@ from forecaster.forecast import Forecast, State
 from forecaster.keep import Keep, Pruned
 from forecaster.marks import Mark
 from forecaster.plan import Plan
+from forecaster.profile import ProfileEntry
 from forecaster.series import Series, Signal, Window
 from forecaster.starts import Start
 from forecaster.units import DAY_S, epoch_s
@@ -238,6 +240,20 @@ class SqlStore:
         with reading(self._engine) as connection:
             rows = connection.execute(OPEN_STARTS).all()
         return _grouped(map(start_of, rows))
+
+    def append_profiles(self, profiles: Sequence[tuple[str, str, ProfileEntry]]) -> None:
+        """Keep profiles, as the port says."""
+        rows = [
+            {"workload": workload, "pool": pool, "at_us": microseconds(entry.at), "payload": encode(entry)}
+            for workload, pool, entry in profiles
+        ]
+        with writing(self._engine) as connection:
+            upsert(connection, PROFILES, rows)
+
+    def profiles_of(self, pools: Sequence[PoolKey], window: Window) -> dict[PoolKey, tuple[ProfileEntry, ...]]:
+        """The profiles of many pools, as the port says."""
+        rows = self._rows(PROFILES_OF, "pools", pools, window)
+        return _grouped(((workload, pool), decode(ProfileEntry, payload)) for workload, pool, payload in rows)
 
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is old, as the port says; a database gives the room to later rows, not back to the disk."""

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Integer, Select, Text, bindparam, func, select, tuple_
 
-from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, RECORDS, RULINGS, TARGETS
+from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, PROFILES, RECORDS, RULINGS, TARGETS
 
 _WORKLOAD, _SIGNAL, _POOL = (bindparam(name, type_=Text) for name in ("workload", "signal", "pool"))
 _START_US, _END_US = bindparam("start_us", type_=BigInteger), bindparam("end_us", type_=BigInteger)
@@ -72,3 +72,9 @@ MARKS_TOUCHING = (
     .order_by(MARKS.c.at_us, MARKS.c.id)
 )
 EVENTS_WITHIN = select(EVENTS.c.payload).where(EVENTS.c.at_us >= _START_US, EVENTS.c.at_us < _END_US).order_by(EVENTS.c.at_us, EVENTS.c.id)
+PROFILES_OF = (
+    select(PROFILES.c.workload, PROFILES.c.pool, PROFILES.c.payload)
+    .where(tuple_(PROFILES.c.workload, PROFILES.c.pool).in_(bindparam("pools", expanding=True)))
+    .where(PROFILES.c.at_us >= _START_US, PROFILES.c.at_us < _END_US)
+    .order_by(PROFILES.c.at_us)
+)

@@ -18,7 +18,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMAS = ("0001", "0002", "0003")
+SCHEMAS = ("0001", "0002", "0003", "0004")
 """Every schema that there has been, oldest first. The last one is what this release reads and writes."""
 
 METADATA = MetaData(
@@ -148,3 +148,13 @@ STARTS = Table(
     Index("ix_starts_open", "gone", "ready_us"),
 )
 """Replicas on their way from request to ready, one row each. Columns and no bytes: a forecast run reads a hundred of each pool."""
+
+PROFILES = Table(
+    "profiles",
+    METADATA,
+    Column("workload", Text, primary_key=True),
+    Column("pool", Text, primary_key=True),
+    Column("at_us", BigInteger, primary_key=True, autoincrement=False),
+    Column("payload", LargeBinary, nullable=False),
+)
+"""What a replica was measured to carry, as people gave it to pools."""
