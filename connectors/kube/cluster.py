@@ -10,6 +10,7 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
+from connectors.kube.calls import list_objects, list_pods, method_of, read_config_map, read_node, scoped
 from connectors.kube.connection import KubeConnection
 from forecaster.errors import ForecasterError
 
@@ -106,17 +107,17 @@ class Cluster:
     def pods(self, namespace: str, selector: str) -> tuple[Json, ...]:
         """All pods of a namespace that the label selector takes."""
         ref = ObjectRef(group="", version="v1", plural="pods", namespace=namespace, name="")
-        return self._retried(self._find_once, ref, selector, _list_pods)
+        return self._retried(self._find_once, ref, selector, list_pods)
 
     def node(self, name: str) -> Json:
         """The node of that name."""
         ref = ObjectRef(group="", version="v1", plural="nodes", namespace="", name=name)
-        return self._retried(self._call, "get", ref, _read_node)
+        return self._retried(self._call, "get", ref, read_node)
 
     def config_map(self, namespace: str, name: str) -> dict[str, str]:
         """The texts of a ConfigMap."""
         ref = ObjectRef(group="", version="v1", plural="configmaps", namespace=namespace, name=name)
-        texts: dict[str, str] = self._retried(self._call, "get", ref, _read_config_map).get("data") or {}
+        texts: dict[str, str] = self._retried(self._call, "get", ref, read_config_map).get("data") or {}
         return texts
 
     def may(self, verb: str, ref: ObjectRef) -> bool:
@@ -125,7 +126,7 @@ class Cluster:
 
     def create(self, ref: ObjectRef, body: Json) -> Json:
         """The new object, as it stands then; sent once."""
-        path = {"group": ref.group, "version": ref.version, "plural": ref.plural, "namespace": ref.namespace, "body": body}
+        path: Json = {"group": ref.group, "version": ref.version, "plural": ref.plural, "namespace": ref.namespace, "body": body}
         return self._call(
             "create",
             ref,
@@ -139,8 +140,8 @@ class Cluster:
         return self._call(
             "patch",
             ref,
-            lambda api, path, timeout_s: _method(api, "patch", ref)(
-                **_scoped(path),
+            lambda api, path, timeout_s: method_of(api, "patch", namespace=ref.namespace, subresource=ref.subresource)(
+                **scoped(path),
                 body=patch,
                 field_manager=FIELD_MANAGER,
                 **({"dry_run": "All"} if rehearsed else {}),
@@ -154,14 +155,18 @@ class Cluster:
         return self._call(
             "get",
             ref,
-            lambda api, path, timeout_s: _method(api, "get", ref)(**_scoped(path), _preload_content=False, _request_timeout=timeout_s),
+            lambda api, path, timeout_s: method_of(api, "get", namespace=ref.namespace, subresource=ref.subresource)(
+                **scoped(path), _preload_content=False, _request_timeout=timeout_s
+            ),
         )
 
     def _find_once(self, ref: ObjectRef, selector: str, page_of: Callable[..., Any] | None = None) -> tuple[Json, ...]:
         found: list[Json] = []
         token = None
         while True:
-            page = self._call("list", ref, partial(page_of or _list, {"label_selector": selector, "limit": _PAGE, "_continue": token}))
+            page = self._call(
+                "list", ref, partial(page_of or list_objects, {"label_selector": selector, "limit": _PAGE, "_continue": token})
+            )
             found += page.get("items", ())
             token = page.get("metadata", {}).get("continue")
             if not token:
@@ -209,46 +214,6 @@ class Cluster:
             if self._api is None:
                 self._api = _open(self._connection, verb, ref)
             return self._api
-
-
-def _method(api: "CustomObjectsApi", verb: str, ref: ObjectRef) -> Callable[..., Any]:
-    """The client's method for the object, or for its subresource; one without a namespace is of the cluster."""
-    scope = "namespaced_custom_object" if ref.namespace else "cluster_custom_object"
-    method: Callable[..., Any] = getattr(api, "_".join(filter(None, (verb, scope, ref.subresource))))
-    return method
-
-
-def _scoped(path: Json) -> Json:
-    return path if path["namespace"] else {name: part for name, part in path.items() if name != "namespace"}
-
-
-def _list(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
-    kind = {name: path[name] for name in ("group", "version", "plural")}
-    if path["namespace"]:
-        return api.list_namespaced_custom_object(
-            **kind, namespace=path["namespace"], **wanted, _preload_content=False, _request_timeout=timeout_s
-        )
-    return api.list_cluster_custom_object(**kind, **wanted, _preload_content=False, _request_timeout=timeout_s)
-
-
-def _list_pods(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
-    from kubernetes.client import CoreV1Api  # noqa: PLC0415
-
-    core = CoreV1Api(api.api_client)
-    return core.list_namespaced_pod(path["namespace"], **wanted, _preload_content=False, _request_timeout=timeout_s)
-
-
-def _read_node(api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
-    from kubernetes.client import CoreV1Api  # noqa: PLC0415
-
-    return CoreV1Api(api.api_client).read_node(path["name"], _preload_content=False, _request_timeout=timeout_s)
-
-
-def _read_config_map(api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
-    from kubernetes.client import CoreV1Api  # noqa: PLC0415
-
-    core = CoreV1Api(api.api_client)
-    return core.read_namespaced_config_map(path["name"], path["namespace"], _preload_content=False, _request_timeout=timeout_s)
 
 
 def _may_pass(error: Exception) -> bool:
