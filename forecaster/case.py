@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from forecaster.approval import InForce
+from forecaster.claim import Room
 from forecaster.correct import Correction
 from forecaster.decision import Decision, Ruling, Seen
 from forecaster.overdue import Due, Overdue, StandIn, due_of, overdue
@@ -40,6 +41,7 @@ class Case:
     ahead_s: float = 0.0
     stands_in: StandIn | None = None
     left: Decision | None = None
+    room: Room | None = None
 
     @property
     def last(self) -> int:

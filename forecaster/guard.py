@@ -2,7 +2,8 @@
 
 Order, each step outranked by the ones above it: bounds; pause; a person's override; load unknown -> the largest of last floor,
 fallback and plan; plan missing, stale or waiting -> the largest of fallback and live need; else the plan, corrected. Configured windows
-are a floor under all of them. Then `hold_when`, hold, the dead band and the step limits slow the way; then the bounds.
+are a floor under all of them. Then `hold_when`, hold, the dead band and the step limits slow the way; then come the budget of GPUs and the
+bounds.
 
 The dead band keeps a floor that is one above the need rounded up while the need is within a tenth of a replica of asking for it, for an
 hour from when that floor was first set:
@@ -46,7 +47,7 @@ def guard(case: Case) -> Decision:
         wanted, more = step(case, wanted)
         reasons += more
     floor = wanted
-    for step in (beside_writer, _hold_when, _hold, _dead_band, _step_limits, _bounds):
+    for step in (beside_writer, _hold_when, _hold, _dead_band, _step_limits, _within_budget, _bounds):
         floor, more = step(case, floor)
         reasons += more
     gone = let_go(case, floor)
@@ -258,6 +259,23 @@ def _step_limits(case: Case, floor: int) -> tuple[int, list[Reason]]:
 def _quota(per_min: float, minutes: float) -> int:
     """Whole replicas that a limit leaves after so many minutes; at least one once it has been earned, however slowly."""
     return math.floor(per_min * min(minutes, max(_UNUSED_MIN, 1 / per_min)) + 1e-9)
+
+
+def _within_budget(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """No more than is left of GPUs that are shared. A person's word stands, and an unknown load is no reason to lower.
+
+    Nodes are asked for ahead of what their plan has of the budget later.
+    """
+    if case.room is None or override_of(case.rulings, case.now) is not None:
+        return floor, []
+    most = case.room.most if case.correction.look.known else max(case.room.most, min(case.last, floor))
+    plan, planned = case.in_force.plan, case.correction.planned
+    if case.ahead_s > 0 and plan is not None and planned is not None:
+        end = case.now + timedelta(seconds=case.ahead_s)
+        most = max(most, *(f.replicas for f in plan.within(Window(start=case.now, end=end)).floors))
+    if floor <= most:
+        return floor, []
+    return most, [Reason(code=Code.BUDGET_BINDS, detail=case.room.told(floor), before=floor, after=most)]
 
 
 def _bounds(case: Case, floor: int) -> tuple[int, list[Reason]]:

@@ -109,7 +109,7 @@ def plan(demand: Demand, workload: Workload, pool: Pool, issued_at: datetime) ->
     """
     span = Window(start=demand.start, end=demand.end)
     opened = [(occurrence, w.min_replicas) for w in workload.policy.windows for occurrence in w.occurrences(span)]
-    pieces = _cut(_needed(demand, pool, workload.policy.shape), sorted({edge for w, _ in opened for edge in (w.start, w.end)}))
+    pieces = cut_at(_needed(demand, pool, workload.policy.shape), sorted({edge for w, _ in opened for edge in (w.start, w.end)}))
     least = [max((replicas for w, replicas in opened if piece.start in w), default=0) for piece in pieces]
     floors = [_bounded(piece, window, workload.policy) for piece, window in zip(pieces, least, strict=True)]
     return Plan(
@@ -117,7 +117,7 @@ def plan(demand: Demand, workload: Workload, pool: Pool, issued_at: datetime) ->
         pool=pool.name,
         issued_at=issued_at,
         valid_until=min(demand.end, issued_at + timedelta(seconds=workload.policy.expiry_s)),
-        floors=_merged(floors),
+        floors=merged(floors),
         demand=demand,
     )
 
@@ -169,7 +169,7 @@ def _unhurried(demand: Demand, pool: Pool, peaks: NDArray[np.float64]) -> NDArra
     return least_replicas(np.maximum(need, peaks) * in_service, slots, pool.slo)
 
 
-def _cut(floors: list[Floor], edges: list[datetime]) -> list[Floor]:
+def cut_at(floors: list[Floor], edges: list[datetime]) -> list[Floor]:
     """The same floors, cut wherever an edge lies inside one; edges in order."""
     pieces = []
     for floor in floors:
@@ -244,7 +244,7 @@ def _bounded(floor: Floor, opened: int, policy: Policy) -> Floor:
     return floor
 
 
-def _merged(pieces: list[Floor]) -> tuple[Floor, ...]:
+def merged(pieces: list[Floor]) -> tuple[Floor, ...]:
     """Neighbours with equal replicas and code become one floor, which keeps the reason of its first piece."""
     runs = [pieces[0]]
     for piece in pieces[1:]:

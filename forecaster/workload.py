@@ -5,6 +5,7 @@ from enum import StrEnum
 
 from forecaster.calendar import Calendar, FloorWindow
 from forecaster.capacity import Capacity
+from forecaster.claim import Claim
 from forecaster.gains import LONG_S
 from forecaster.leadtime import LeadTime
 from forecaster.queueing import WaitSlo, check_kept
@@ -116,7 +117,7 @@ class Pool:
     """Replicas of one kind. `share_ratio` of the workload's load is theirs; `targets` are the names of their targets.
 
     slo: how long its requests may wait, None = the capacity says it all. nodes: those of the targets that count nodes under the replicas.
-    stands_in_for: the pool whose overdue replicas it makes up for, None = none.
+    stands_in_for: the pool whose overdue replicas it makes up for, None = none. claim: its place under a GPU budget, None = it has none.
     """
 
     name: str
@@ -127,6 +128,7 @@ class Pool:
     slo: WaitSlo | None = None
     nodes: tuple[str, ...] = ()
     stands_in_for: str | None = None
+    claim: Claim | None = None
 
     def __post_init__(self) -> None:
         check_named("pool.name", self.name)
