@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
+from forecaster.budget import Budget
 from forecaster.cost import Prices
 from forecaster.decision import Ruling
 from forecaster.envelope import Envelope
@@ -64,7 +65,7 @@ class Fleet:
     """What both halves of the line need. history_s: span that models see. horizon_s: how far they look.
 
     events: those of the configuration; the store has others. rules: those of operating points. breakers: the targets that
-    failed lately. problems: one sentence for each thing that kept a workload out of the fleet.
+    failed lately. problems: one sentence for each thing that kept a workload out of the fleet. budgets: GPUs that pools share.
     """
 
     members: tuple[Member, ...]
@@ -81,3 +82,4 @@ class Fleet:
     keep: Keep = field(default_factory=Keep)
     rules: Rules = field(default_factory=Rules)
     breakers: Breakers = field(default_factory=Breakers)
+    budgets: tuple[Budget, ...] = ()

@@ -13,9 +13,12 @@ from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.recording import RecordingTarget
 from connectors.targets.registry import Target, open_targets, target_name
 from forecaster.cost import Prices
+from forecaster.errors import ConfigRejected
 from forecaster.lineage import Lineage
 from forecaster.ports import ScaleTarget, StartSource
 from forecaster.workload import Mode
+from jobs.config.budgets import budgets_of, without_budget
+from jobs.config.contradictions import placed
 from jobs.config.document import Config
 from jobs.config.paths import beside
 from jobs.config.policy import AUTO_LEVEL
@@ -43,6 +46,9 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
         expansions = expand(config, folder)
         problems = tuple(problem for expanded in expansions for problem in expanded.problems)
         sections = (*config.workloads, *(section for expanded in expansions for section in expanded.workloads))
+        faults = without_budget(config.budgets, placed("", "workloads", sections))
+        if faults:  # of workloads that templates made: what stands in the file itself was refused when it was read
+            raise ConfigRejected("\n".join(faults))
         by_name = {section.name: section for section in sections}
         targets = open_targets([beside(target, folder) for section in sections for pool in section.pools for target in pool.targets])
         yield Fleet(
@@ -71,6 +77,7 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
             history_s=int(config.forecast.history),
             horizon_s=int(config.forecast.horizon),
             envelope=config.envelope.to_core(),
+            budgets=budgets_of(config.budgets),
             keep=config.keep.to_core(),
             rules=config.operating_point.to_core(),
             workers=config.apply.workers,

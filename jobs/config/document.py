@@ -13,6 +13,7 @@ from forecaster.envelope import Envelope
 from forecaster.keep import Keep
 from forecaster.recommendation import Rules
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
+from jobs.config.budgets import BudgetSection, without_budget
 from jobs.config.contradictions import contradictions, placed
 from jobs.config.events import EventSection
 from jobs.config.policy import SECTION
@@ -210,6 +211,8 @@ class Config(BaseModel):
     """How floors are applied."""
     envelope: EnvelopeSection = EnvelopeSection()
     """When the fleet's change needs a person."""
+    budgets: dict[Name, BudgetSection] = Field(default_factory=dict)
+    """GPUs that several pools share, by name, such as `h100: {gpus: 32}`. Default: none, every pool has what its plan asks for."""
     keep: KeepSection = KeepSection()
     """How long the store remembers."""
     prices: PricesSection | None = None
@@ -239,6 +242,7 @@ class Config(BaseModel):
             whole=not self.include,
             priced=self.prices is not None,
         )
+        found += without_budget(self.budgets, placed("", "workloads", self.workloads))
         if found:
             raise ValueError(found[0])
         return self

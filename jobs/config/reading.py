@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from forecaster.errors import ConfigRejected
+from jobs.config.budgets import without_budget
 from jobs.config.contradictions import contradictions, placed
 from jobs.config.document import Config, Included
 from jobs.config.faults import sentences, spell
@@ -53,13 +54,15 @@ def read_config(path: Path) -> Config:
         (f"{path}: ", document),
         *((f"{other.path}: ", part) for other, part in zip(others, parts, strict=True)),
     ]
+    workloads = [each for place, part in sections for each in placed(place, "workloads", part.workloads)]
     found = contradictions(
         document.sources,
-        [each for place, part in sections for each in placed(place, "workloads", part.workloads)],
+        workloads,
         [each for place, part in sections for each in placed(place, "templates", part.templates)],
         [each for place, part in sections for each in placed(place, "events", part.events)],
         priced=document.prices is not None,
     )
+    found += without_budget(document.budgets, workloads, f"{path}: ")
     if found:
         raise _rejected(found, (file, *others))
     return document.model_copy(

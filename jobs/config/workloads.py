@@ -10,6 +10,7 @@ from pydantic_core.core_schema import no_info_before_validator_function
 
 from connectors.targets.registry import TargetConfig, counts_nodes, target_name
 from forecaster.capacity import Capacity
+from forecaster.claim import Claim
 from forecaster.leadtime import LeadTime
 from forecaster.ports import Query, Unit
 from forecaster.queueing import WaitSlo, check_kept
@@ -19,7 +20,7 @@ from forecaster.workload import Pool, Workload
 from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.presets import PresetSection, Supply, idle_of, supplies, used
-from jobs.config.scalars import Duration, Name, Number, Positive, Zone, spell_duration
+from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Zone, spell_duration
 from jobs.config.task import TaskSection
 
 SignalName = Literal["rpm", "concurrency", "tokens", "input_length", "output_length", "queue_depth", "refused"]
@@ -115,6 +116,13 @@ class PoolSection(BaseModel):
     stands_in_for: Name | None = None
     """Another pool of the workload, on other GPUs or in another zone: what it was asked for and does not have by the end of its lead
     time is asked of this one, on top. Default: none."""
+    budget: Name | None = None
+    """Which of `budgets` its replicas take their GPUs from. Default: none, it shares its GPUs with no other pool."""
+    gpus_per_replica: Count = 1
+    """GPUs of that budget that one replica takes. Default 1."""
+    priority: Integer = 0
+    """Its place under the budget: where GPUs are too few, pools of a higher priority are served first, and alike ones by how likely each
+    replica is needed. Default 0."""
     targets: tuple[TargetConfig, ...] = Field(min_length=1)
     """Where the floor is written, in this order, nodes before what runs on them. No default."""
 
@@ -137,7 +145,13 @@ class PoolSection(BaseModel):
             share_ratio=self.share,
             slo=None if self.slo is None else self.slo.to_core(),
             stands_in_for=self.stands_in_for,
+            claim=self._claim(),
         )
+
+    def _claim(self) -> Claim | None:
+        if self.budget is None:
+            return None
+        return Claim(budget=self.budget, gpus_per_replica=self.gpus_per_replica, priority=self.priority)
 
 
 class ContinuesSection(BaseModel):
