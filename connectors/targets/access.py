@@ -4,7 +4,7 @@ from http import HTTPStatus
 from typing import Protocol, runtime_checkable
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
-from connectors.targets.kube_errors import target_error
+from connectors.kube.errors import target_error
 from forecaster.decision import Decision, Seen
 from forecaster.errors import TargetError, TargetUnavailable
 

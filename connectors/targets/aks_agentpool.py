@@ -8,9 +8,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from connectors.http.endpoint import Call
+from connectors.http.rest import Json, RestApi, RestFailed
 from connectors.targets.labels import OUR_LABELS, labels_of, marked, texts_of
 from connectors.targets.marks import Marks, read_marks, written_marks
-from connectors.targets.rest import Json, RestApi, RestFailed
 from connectors.targets.taken import floor_taken, is_ours, original_taken, within_bounds
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from connectors.kube.cluster import Cluster, KubeFailed, ObjectRef
 from connectors.kube.connection import KubeConnection
-from connectors.targets.kube_errors import target_error
+from connectors.kube.errors import target_error
 from forecaster.errors import TargetRefused
 
 

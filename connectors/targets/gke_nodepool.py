@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from connectors.http.endpoint import Call
+from connectors.http.rest import Json, RestApi, RestFailed
 from connectors.targets.gke_pool import Group, Pool
 from connectors.targets.labels import OUR_LABELS, labels_of, texts_of
 from connectors.targets.marks import Marks, floor_mark, read_marks, written_marks
-from connectors.targets.rest import Json, RestApi, RestFailed
 from connectors.targets.taken import floor_taken, is_ours, original_taken, within_bounds
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable

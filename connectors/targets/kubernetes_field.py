@@ -7,8 +7,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 
 from connectors.kube.cluster import Cluster, Json, ObjectRef
 from connectors.kube.connection import KubeConnection
+from connectors.kube.paths import parse
 from connectors.targets.kube_object import CLUSTER, KubeObject, Standing
-from connectors.targets.object_fields import CountField, parse
+from connectors.targets.object_fields import CountField
 from connectors.targets.owners import check_owners
 from connectors.targets.replicas_alone import check_alone
 from connectors.targets.scaled_workload import scale_target

@@ -7,9 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from connectors.kube.cluster import Cluster, KubeFailed, ObjectRef
 from connectors.kube.connection import KubeConnection
+from connectors.kube.errors import target_error
 from connectors.kube.starts import Nodes, starts_of
 from connectors.targets.access import missing_for_starts
-from connectors.targets.kube_errors import target_error
 from connectors.targets.lowering import Leaving, disruptions_allowed, draining_pods, idle_pods, lowest
 from connectors.targets.marks import OURS, written_marks
 from connectors.targets.reactive import Scaled, scaler_of

@@ -6,7 +6,7 @@ from datetime import datetime
 from pydantic import BaseModel, Field, ValidationError
 
 from connectors.kube.cluster import Cluster, KubeFailed, ObjectRef
-from connectors.targets.kube_errors import target_error
+from connectors.kube.errors import target_error
 from connectors.targets.marks import OURS, PREFIX, read_marks
 from forecaster.errors import TargetRefused
 

@@ -18,9 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.connection import KubeConnection
+from connectors.kube.errors import target_error
 from connectors.kube.starts import selector_of
 from connectors.targets.access import check_may
-from connectors.targets.kube_errors import target_error
 from connectors.targets.marks import OURS, written_marks
 from connectors.targets.reactive import Scaled, scaler_of
 from connectors.targets.scale_subresource import ScaleSubresource, Standing, ref_of

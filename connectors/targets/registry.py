@@ -9,6 +9,7 @@ from connectors.aws import AwsAccount, AwsConnection
 from connectors.azure import AzureLogin
 from connectors.google import GoogleLogin
 from connectors.http.endpoint import Endpoint
+from connectors.http.rest import RestApi
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
 from connectors.targets.aibrix import AibrixConfig
@@ -28,7 +29,6 @@ from connectors.targets.kubernetes_hpa import KubernetesHpaConfig
 from connectors.targets.kubernetes_scale import KubernetesScaleConfig, KubernetesScaleTarget
 from connectors.targets.placeholder_pods import PlaceholderPodsConfig, PlaceholderPodsTarget
 from connectors.targets.recording import RecordingConfig, RecordingTarget, Rehearsed, VirtualObject
-from connectors.targets.rest import RestApi
 from connectors.targets.sagemaker import SagemakerConfig, SagemakerFleet
 from connectors.targets.scalable_target import ScalableTarget, Scaled
 from connectors.targets.webhook import WebhookConfig, WebhookTarget

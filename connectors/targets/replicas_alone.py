@@ -1,7 +1,7 @@
 """Replicas themselves as the field: ours only where no loop above writes them, and then never lowered unless that is asked for."""
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
-from connectors.targets.kube_errors import target_error
+from connectors.kube.errors import target_error
 from connectors.targets.reactive import Scaled, scaler_of
 from forecaster.errors import TargetRefused
 

@@ -6,8 +6,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
+from connectors.kube.errors import target_error
 from connectors.kube.starts import Nodes, selector_of, starts_of
-from connectors.targets.kube_errors import target_error
 from forecaster.starts import Start
 
 _PLURALS = {

@@ -1,7 +1,6 @@
 """A floor behind a web address of your own: for what no other kind of target knows. The protocol stands in docs/targets/webhook.md."""
 
 import hashlib
-import hmac
 import json
 from collections.abc import Mapping
 from datetime import datetime
@@ -12,14 +11,13 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from connectors.http.endpoint import Call, Endpoint, Method
+from connectors.http.rest import Json, RestApi, RestFailed
+from connectors.http.signing import KEY, signed
 from connectors.targets.marks import OURS, Marks, read_marks, written_marks
-from connectors.targets.rest import Json, RestApi, RestFailed
 from connectors.targets.taken import floor_taken, is_ours, original_taken, within_bounds
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable
-from forecaster.units import epoch_s, iso
-
-SIGNATURE, TIMESTAMP, KEY = "Forecaster-Signature", "Forecaster-Timestamp", "Idempotency-Key"
+from forecaster.units import iso
 
 _CEILING = "the ceiling"
 _UNKNOWN_WRITER = "an unknown writer"
@@ -176,13 +174,6 @@ class WebhookTarget:
 
     def _marks(self, state: "_State", now: datetime) -> Marks:
         return read_marks(state.marks, where=self.name, now=now)
-
-
-def signed(method: str, body: bytes, *, secret: str, at: datetime) -> dict[str, str]:
-    """The headers that prove who sent a body, and when: HMAC-SHA256 over `TIMESTAMP.METHOD.BODY`, in hexadecimal digits."""
-    stamp = str(epoch_s(at))
-    digest = hmac.new(secret.encode(), f"{stamp}.{method}.".encode() + body, hashlib.sha256).hexdigest()
-    return {TIMESTAMP: stamp, SIGNATURE: f"v1={digest}"}
 
 
 def _key(body: Json) -> str:

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import FIELD_MANAGER, Json
+from connectors.kube.paths import Path, pointer, spell
 from connectors.targets.marks import FLOOR
-from connectors.targets.object_fields import Path, pointer, spell
 
 UNKNOWN_WRITER = "an unknown writer"
 ANOTHER_FORECASTER = "another Forecaster"

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
-from connectors.targets.kube_errors import target_error
+from connectors.kube.errors import target_error
 from connectors.targets.marks import ORIGINAL
 from forecaster.errors import ConfigRejected, TargetMissing, TargetRefused
 from forecaster.simulate.autoscaler import KUBERNETES_DOWN, KUBERNETES_UP, ScalingPolicy, ScalingRules, Select, Unit

@@ -8,7 +8,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter
 
-from connectors.targets.object_fields import Path
+from connectors.kube.paths import Path
 from connectors.targets.registry import Target, TargetConfig, open_target
 from tests.connectors.targets.subjects import CEILING, FOUND
 from tests.kube_api import KubeApi

@@ -3,8 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
+from connectors.kube.paths import parse, pointer, spell
 from connectors.targets.access import Checkable
-from connectors.targets.object_fields import parse, pointer, spell
 from connectors.targets.registry import open_target
 from forecaster.decision import Paused
 from forecaster.errors import TargetConflict, TargetForbidden, TargetMissing, TargetRefused

@@ -8,8 +8,9 @@ from http import HTTPStatus
 import pytest
 from pydantic import SecretStr, ValidationError
 
+from connectors.http.signing import signed
 from connectors.targets.registry import Target, open_target
-from connectors.targets.webhook import WebhookConfig, signed
+from connectors.targets.webhook import WebhookConfig
 from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable
 from tests.connectors.targets.cloud_subjects import WebhookSubject
 from tests.connectors.targets.subjects import FOUND, NOW, decided, let_go, stand

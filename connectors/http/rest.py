@@ -1,4 +1,4 @@
-"""JSON over HTTP for targets behind a web API: one connection pool an API, and every failure of one type."""
+"""JSON over HTTP for what stands behind a web API: one connection pool an API, and every failure of one type."""
 
 import json
 import weakref
