@@ -1,5 +1,6 @@
 """The watchdog on a real API server: Forecaster is dead, its word runs out, and the originals are back, by a role that may do no more."""
 
+import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -9,11 +10,14 @@ import yaml
 from connectors.targets.registry import Target, open_target
 from tests.cluster.control_plane import ControlPlane, eventually
 from tests.cluster.credentials import kubeconfig
+from tests.cluster.granted import token_granted
 from tests.cluster.kustomized import KUSTOMIZE, overlay, put, rendered, standing
 from tests.cluster.llm import apply, deployment, eventually_ready, min_replicas, observed_again, our_marks, target_of
 from tests.connectors.targets.object_subjects import CONFIGS
 from tests.connectors.targets.subjects import NOW, decided
+from tests.end_to_end.desk import Desk
 from tests.jobs.watchdog.watching import Ended, command
+from tests.jobs.world import daily_rpm, write_trace
 
 AHEAD = datetime(2199, 1, 1, tzinfo=UTC)
 AS_IT = "--as=system:serviceaccount:forecaster-watchdog:forecaster-watchdog"
@@ -48,6 +52,29 @@ def test_l44_a_dead_forecasters_floor_is_taken_back_once_its_word_has_run_out(cl
     assert (min_replicas(cluster, served), our_marks(cluster, served)) == (2, {})
     eventually_ready(cluster, served, 3)  # the HPA goes where its own metric wants it
     assert watch(watched, "--namespace", served).out == ""
+
+
+def test_a_forecaster_that_was_killed_and_whose_store_and_configuration_are_gone_leaves_no_floor_for_good(
+    cluster: ControlPlane, served: str, watched: Path, tmp_path: Path
+) -> None:
+    desk = Desk(folder=tmp_path / "desk", env={"TOKEN": token_granted(cluster, served)})
+    desk.folder.mkdir()
+    write_trace(desk.folder / "load.csv", daily_rpm(NOW))
+    reached = {"server": cluster.server, "token": "${TOKEN}", "ca_file": str(cluster.ca_file)}
+    target = {"type": "kubernetes-hpa", "namespace": served, "name": "llm", "cluster": reached}
+    workload = {"name": "chat", "source": "trace", "signals": {"rpm": {"query": "value", "unit": "count"}}, "policy": {"mode": "auto"}}
+    pool = {"name": "gpu", "capacity": {"rpm": 100}, "targets": [target]}
+    quick = {"forecast": {"watched": []}, "operating_point": {"workloads": 0}}
+    desk.configure({"sources": {"trace": {"type": "csv", "path": "load.csv"}}, "workloads": [workload | {"pools": [pool]}], **quick})
+    desk.done("run", at=NOW)
+    floor = min_replicas(cluster, served)
+    assert floor > 2
+    killed = desk.start("apply", at=NOW + timedelta(minutes=1))
+    killed.kill()
+    killed.communicate()
+    shutil.rmtree(desk.folder)
+    assert watch(watched, "--namespace", served).code == 0
+    assert (min_replicas(cluster, served), our_marks(cluster, served)) == (2, {})
 
 
 def test_before_that_and_within_its_grace_it_stays(cluster: ControlPlane, served: str, watched: Path) -> None:

@@ -3,10 +3,12 @@
 import json
 import re
 import subprocess
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 import yaml
 
 from jobs.checking.check import check_all
@@ -16,7 +18,7 @@ from jobs.config.reading import read_config
 from jobs.references.rules import rules_manifest
 from jobs.telemetry.catalogue import METRICS, Kind
 from jobs.watchdog.kinds import kind_of
-from jobs.watchdog.main import DEFAULT
+from jobs.watchdog.main import DEFAULT, app
 from tests.services import program
 
 ROOT = Path(__file__).parents[2]
@@ -138,6 +140,11 @@ def test_the_watchdog_runs_under_names_that_it_knows_and_ends_before_the_next_on
     assert job["spec"]["concurrencyPolicy"] == "Forbid"
     assert job["spec"]["schedule"] == "*/10 * * * *"
     assert job["spec"]["jobTemplate"]["spec"]["activeDeadlineSeconds"] < 600
+    (container,) = job["spec"]["jobTemplate"]["spec"]["template"]["spec"]["containers"]
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["scripts"]
+    assert container["command"][0] in scripts
+    command = typer.main.get_command(app)
+    assert {variable["name"] for variable in container["env"]} <= {option.envvar for option in command.params}
     assert [kind_of(kind).listed.plural for kind in DEFAULT] == ["horizontalpodautoscalers", "scaledobjects"]
 
 
