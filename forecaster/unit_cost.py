@@ -186,9 +186,15 @@ def unit_cost(days: Sequence[Used], paid: Paid, task: Task | None) -> UnitCost:
 
 
 def summed(days: Sequence[Used]) -> Used:
-    """The days on which both replica-hours and requests are known, together; what one of them lacks is not known of the sum."""
-    counted = [day for day in days if day.hours is not None and day.requests is not None]
+    """The days that count, together; what one of them lacks is not known of the sum."""
+    counted = days_that_count(days)
     return Used(**{each.name: added([getattr(day, each.name) for day in counted]) for each in fields(Used)})
+
+
+def days_that_count(days: Sequence[Used]) -> tuple[Used, ...]:
+    """Those on which both replica-hours and requests are known; where no requests are told of at all, replica-hours and tokens."""
+    by_requests = tuple(day for day in days if day.hours is not None and day.requests is not None)
+    return by_requests or tuple(day for day in days if day.hours is not None and day.tokens is not None)
 
 
 def added(values: Sequence[float | None]) -> float | None:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, calendar, demo, export, ledger, line, marks, promote, rulings, savings, serve, setup, tune, views
+from jobs.cli import backtest, calendar, cost, demo, export, ledger, line, marks, promote, rulings, savings, serve, setup, tune, views
 from jobs.cli.groups import ShowsByDefault
 from jobs.cli.options import FAILED, USAGE
 
@@ -82,6 +82,10 @@ exports.command("hpa")(export.hpa)
 app.add_typer(exports, name="export")
 app.command("savings")(savings.savings)
 app.command("ledger")(ledger.ledger)
+costs = typer.Typer(help="What a request, a token and a task cost; two of them side by side.", cls=ShowsByDefault, rich_markup_mode=None)
+costs.command("show")(cost.show_)
+costs.command("compare")(cost.compare)
+app.add_typer(costs, name="cost")
 app.command("migrate")(setup.migrate)
 app.command("prune")(setup.prune)
 
