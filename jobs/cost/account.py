@@ -86,7 +86,7 @@ def cost_of(store: Store, member: Member, window: Window) -> Cost:
         in_hours=unit_cost(counted, Paid.HOURS, task),
         in_money=unit_cost(counted, Paid.SPEND, task) if priced else None,
         currency=next((prices.currency for prices in member.prices.values()), None),
-        told=tuple([*([found] if isinstance(found, str) else []), *_doubts(used)]),
+        told=(*([found] if isinstance(found, str) else []), *_doubts(used)),
     )
 
 
