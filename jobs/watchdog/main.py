@@ -27,12 +27,15 @@ app = typer.Typer(
 def watch(
     namespace: Annotated[
         list[str] | None,
-        typer.Option("--namespace", "-n", envvar="FORECASTER_WATCHDOG_NAMESPACES", help="A namespace to look into. Default: all."),
+        typer.Option(
+            "--namespace", "-n", metavar="NAME", envvar="FORECASTER_WATCHDOG_NAMESPACES", help="A namespace to look into. Default: all."
+        ),
     ] = None,
     kind: Annotated[
         list[str] | None,
         typer.Option(
             "--kind",
+            metavar="KIND",
             envvar="FORECASTER_WATCHDOG_KINDS",
             help=f"A kind of object. Default: {' and '.join(DEFAULT)}, where the cluster has them.",
         ),
@@ -43,10 +46,15 @@ def watch(
     ] = None,
     grace: Annotated[
         str,
-        typer.Option("--grace", envvar="FORECASTER_WATCHDOG_GRACE", help="How long after valid-until; clocks and restarts differ."),
+        typer.Option(
+            "--grace",
+            metavar="DURATION",
+            envvar="FORECASTER_WATCHDOG_GRACE",
+            help="How long after valid-until; clocks and restarts differ.",
+        ),
     ] = _GRACE,
     kubeconfig: Annotated[
-        Path | None, typer.Option("--kubeconfig", help="Default: $KUBECONFIG, else the pod's own service account.")
+        Path | None, typer.Option("--kubeconfig", metavar="FILE", help="Default: $KUBECONFIG, else the pod's own service account.")
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be put back, and write nothing.")] = False,
 ) -> None:
