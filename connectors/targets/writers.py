@@ -63,17 +63,24 @@ def owner_of(value: Json, path: Path, *, mark: str = FLOOR) -> Writer | None:
     last = max(entries, key=lambda entry: (entry.time, entry.manager == FIELD_MANAGER), default=None)
     if last is None or last.manager == FIELD_MANAGER:
         return None
-    repeats = last.manager in _ARGO | _FLUX or last.manager.startswith("keda") or bool(_read(value).metadata.owner_references)
-    # what a person or a script set once is no quarrel before there is a floor of ours
-    said = remedy(last.manager, value, path, mark=mark) if repeats or not last.manager.startswith("kubectl") else None
+    writing = _writing(last.manager, value, path, mark)
+    repeats = last.manager in _ARGO | _FLUX or last.manager.startswith("keda") or bool(writing.book.metadata.owner_references)
+    said = _first_said(writing, _SAYINGS[1:])  # what a person set once is no quarrel before there is a floor of ours
     return Writer(name=last.manager, remedy=said, repeats=repeats)
 
 
 def remedy(manager: str, value: Json, path: Path, *, mark: str = FLOOR) -> str | None:
     """What to change so that the writer of that name lets go of the field, by the writer, else by whose object it is."""
+    return _first_said(_writing(manager, value, path, mark), _SAYINGS)
+
+
+def _writing(manager: str, value: Json, path: Path, mark: str) -> "_Writing":
     api_version, kind = str(value.get("apiVersion", "")), str(value.get("kind", ""))
-    writing = _Writing(manager=manager, path=path, mark=mark, book=_read(value), api_version=api_version, kind=kind)
-    return next((said for said in (say(writing) for say in _SAYINGS) if said is not None), None)
+    return _Writing(manager=manager, path=path, mark=mark, book=_read(value), api_version=api_version, kind=kind)
+
+
+def _first_said(writing: "_Writing", sayings: tuple[Callable[["_Writing"], str | None], ...]) -> str | None:
+    return next((said for said in (say(writing) for say in sayings) if said is not None), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

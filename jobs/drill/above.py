@@ -8,7 +8,7 @@ from forecaster.decision import Seen
 from forecaster.errors import TargetError
 from jobs.drill.outcome import Found, broken, doubtful, idle, kept
 
-_LOOPS: Mapping[str, str] = {
+LOOPS: Mapping[str, str] = {
     "kubernetes-hpa": "the HPA",
     "keda-scaledobject": "KEDA's HPA",
     "kserve": "the autoscaler of the InferenceService",
@@ -23,12 +23,14 @@ _LOOPS: Mapping[str, str] = {
     "capacity-buffer": "the cluster autoscaler",
     "webhook": "whatever is behind the receiver",
 }
-_ALONE: Mapping[str, str] = {
+"""The kinds with an autoscaler above the floor, and what it is."""
+ALONE: Mapping[str, str] = {
     "kubernetes-scale": "nothing scales it above us",
     "dynamo": "nothing scales it above us but the planner of the graph, if it is on",
     "kubernetes-field": "what goes on above the field is not known here",
     "placeholder-pods": "placeholders have no load, and replicas push them aside",
 }
+"""The kinds of which nobody can say that there is one, and why."""
 
 
 def above(name: str, asked: Rehearsed, seen: Seen) -> Found:
@@ -38,13 +40,13 @@ def above(name: str, asked: Rehearsed, seen: Seen) -> Found:
         return idle("there is no object behind it")
     stands = f"the floor of {seen.floor} stays" if seen.valid_until is not None else "a floor of ours would stay"
     ends = f"{stands} until it has expired and the watchdog puts {seen.original} back"
-    if kind in _ALONE:
-        return doubtful(f"{_ALONE[kind]}; {ends}")
+    if kind in ALONE:
+        return doubtful(f"{ALONE[kind]}; {ends}")
     try:
         stuck = asked.stuck() if isinstance(asked, Looped) else None
     except TargetError as error:
-        return doubtful(f"whether {_LOOPS[kind]} scales is not known ({error}); {ends}")
+        return doubtful(f"whether {LOOPS[kind]} scales is not known ({error}); {ends}")
     if stuck is not None:
-        return broken(f"{_LOOPS[kind]} does not scale now ({stuck}): nothing would come on top of the floor; put that right first")
+        return broken(f"{LOOPS[kind]} does not scale now ({stuck}): nothing would come on top of the floor; put that right first")
     most = "" if seen.ceiling is None else f" up to {seen.ceiling}"
-    return kept(f"{_LOOPS[kind]} goes on{most}; {ends}")
+    return kept(f"{LOOPS[kind]} goes on{most}; {ends}")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from connectors.targets.writers import Writer, remedy, second_writer
+from connectors.targets.writers import Writer, owner_of, remedy, second_writer
 from tests.connectors.targets.object_subjects import ObjectSubject
 from tests.connectors.targets.subjects import NOW, stand
 from tests.kube_api import KubeApi
@@ -90,3 +90,32 @@ def test_l31_a_second_writer_of_an_annotation_of_a_revision_is_named_with_the_ma
     seen = subject.open().observe(NOW)
     assert seen.writer == "kubectl-edit"
     assert f"revision {subject.carrier} -n inference autoscaling.knative.dev/forecaster-floor-" in (seen.remedy or "")
+
+
+@pytest.mark.parametrize(
+    ("manager", "owners", "repeats", "remedy"),
+    [
+        ("argocd-controller", (), True, "ignoreDifferences"),
+        ("kustomize-controller", (), True, "Flux applies"),
+        ("keda-operator", (), True, "ScaledObject"),
+        ("helm", (), False, "Helm release"),
+        ("Terraform", (), False, "ignore_changes"),
+        ("kubectl-client-side-apply", (), False, None),
+        ("kubectl", ("Platform",), True, "the Platform x owns this object"),
+    ],
+)
+def test_before_the_first_write_the_owner_is_named_and_whether_it_would_write_again_by_itself(
+    manager: str, owners: tuple[str, ...], repeats: bool, remedy: str | None
+) -> None:
+    book = [entry(manager, "2024-05-06T08:00:00Z", {"f:spec": {"f:minReplicas": {}}})]
+    found = owner_of(hpa(managedFields=book, ownerReferences=[{"kind": kind, "name": "x"} for kind in owners]), MIN)
+    assert found is not None
+    assert (found.name, found.repeats) == (manager, repeats)
+    assert found.remedy is None if remedy is None else remedy in str(found.remedy)
+
+
+def test_the_owner_of_a_field_that_we_wrote_last_or_nobody_wrote_is_nobody_else() -> None:
+    held: Json = {"f:spec": {"f:minReplicas": {}}}
+    book = [entry("argocd-controller", "2024-05-06T08:00:00Z", held), entry("forecaster", "2024-05-06T08:00:01Z", held)]
+    assert owner_of(hpa(managedFields=book), MIN) is None
+    assert owner_of(hpa(managedFields=book), ("spec", "maxReplicas")) is None
