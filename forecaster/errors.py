@@ -89,5 +89,9 @@ class TraceRejected(ForecasterError):
     """A trace file cannot be replayed."""
 
 
+class LoadTestRejected(ForecasterError):
+    """A result of a load test cannot be read, or does not say what a replica carries."""
+
+
 class ReplayUnsupported(ForecasterError):
     """An autoscaler is set up in a way that no replay of the load can show."""

@@ -1,0 +1,1 @@
+"""Files of load tests, one format a file."""
