@@ -112,8 +112,10 @@ class Task:
         return None if self.invalid_ratio is None else self.completion_ratio * (1 - (self.retry_ratio or 0.0)) * self.invalid_ratio
 
     @property
-    def lost_share(self) -> float:
-        """All three together, as far as they are known."""
+    def lost_share(self) -> float | None:
+        """All three together, as far as they are known; None where nothing is said of any."""
+        if self.completion_ratio == 1 and self.retry_ratio is None and self.invalid_ratio is None:
+            return None
         return self.abandoned_share + (self.retry_share or 0.0) + (self.invalid_share or 0.0)
 
 

@@ -6,7 +6,24 @@ from typing import Annotated
 import typer
 
 from forecaster.errors import ConfigRejected, ForecasterError
-from jobs.cli import backtest, calendar, cost, demo, export, ledger, line, marks, promote, rulings, savings, serve, setup, tune, views
+from jobs.cli import (
+    advise,
+    backtest,
+    calendar,
+    cost,
+    demo,
+    export,
+    ledger,
+    line,
+    marks,
+    promote,
+    rulings,
+    savings,
+    serve,
+    setup,
+    tune,
+    views,
+)
 from jobs.cli.groups import ShowsByDefault
 from jobs.cli.options import FAILED, USAGE
 
@@ -86,6 +103,7 @@ costs = typer.Typer(help="What a request, a token and a task cost; two of them s
 costs.command("show")(cost.show_)
 costs.command("compare")(cost.compare)
 app.add_typer(costs, name="cost")
+app.command("advise")(advise.advise)
 app.command("migrate")(setup.migrate)
 app.command("prune")(setup.prune)
 
