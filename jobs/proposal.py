@@ -11,6 +11,7 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9._/-]*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off"}
 _NO_NAME = re.compile(r"[^A-Za-z0-9._-]+")
 _SHOWN = 5
+_VARIABLE = "PROMETHEUS_PASSWORD"
 _CAPACITY = "{}  # <-- what one replica carries inside its SLO: rpm, concurrency or tokens; without one the pool is held where it is"
 
 
@@ -40,11 +41,23 @@ def _sources(servers: Sequence[Server]) -> Iterator[str]:
     """The sources that no configuration has yet; their credentials are for the person to add."""
     new = [server for server in servers if not server.named]
     if not new:
-        yield f"# The sources {', '.join(server.name for server in servers)} stand in your configuration already."
+        yield f"# In your configuration already: {', '.join(f'sources.{server.name}' for server in servers)}."
         return
     yield "sources:"
     for server in new:
-        yield f"  {server.name}: {{type: prometheus, url: {_text(server.config.url)}}}"
+        login, note = _login(server)
+        yield f"  {server.name}: {{type: prometheus, url: {_text(server.config.url)}{login}}}{note}"
+
+
+def _login(server: Server) -> tuple[str, str]:
+    """The login that stood in the address, its password by the name of a variable: what was looked at needs it again."""
+    basic = server.config.basic_auth
+    if basic is None:
+        return "", ""
+    return (
+        f', basic_auth: {{username: {_text(basic.username)}, password: "${{{_VARIABLE}}}"}}',
+        f"  # <-- set {_VARIABLE} in the environment",
+    )
 
 
 def _workload(service: Service, name: str, services: Sequence[Service]) -> Iterator[str]:

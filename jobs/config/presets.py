@@ -24,7 +24,7 @@ class PresetSection(BaseModel):
     match: dict[str, str] = Field(min_length=1)
     """Labels of its series, such as `{model_name: llama, namespace: inference}`; a value that begins with ~ is a regular expression. No
     default: without labels everybody's load would be added up."""
-    only: tuple[Quantity, ...] = ()
+    only: tuple[Quantity, ...] = Field((), min_length=1)
     """Which of its quantities are taken. Default: all that no preset before it supplies."""
 
     @model_validator(mode="after")

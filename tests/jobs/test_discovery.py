@@ -86,8 +86,19 @@ def test_the_sources_of_a_configuration_are_looked_at_with_their_credentials_and
     done = discovered(tmp_path)
     assert done.code == 0
     assert "secret" not in done.out
-    assert done.out.startswith("# The sources metrics stand in your configuration already.\nworkloads:\n")
+    assert done.out.startswith("# In your configuration already: sources.metrics.\nworkloads:\n")
     assert {workload["source"] for workload in yaml.safe_load(done.out)["workloads"]} == {"metrics"}
+
+
+def test_a_login_in_the_address_is_proposed_by_the_name_of_its_password_which_is_never_shown(tmp_path: Path, url: str) -> None:
+    done = discovered(tmp_path, url.replace("http://", "http://reader:s3cret@"))
+    assert done.code == 0
+    assert "s3cret" not in done.out + done.err
+    assert yaml.safe_load(done.out)["sources"]["prometheus"] == {
+        "type": "prometheus",
+        "url": url,
+        "basic_auth": {"username": "reader", "password": "${PROMETHEUS_PASSWORD}"},
+    }
 
 
 def test_a_server_that_has_nothing_is_a_sentence_and_exit_code_1(tmp_path: Path) -> None:

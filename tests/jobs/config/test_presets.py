@@ -93,6 +93,7 @@ def test_gpu_series_are_narrowed_to_the_pods_of_the_engine_beside_them() -> None
             r"dcgm supplies GPU, GPU memory, which is no load: utilisation alone never lowers a floor; add a preset or a signal with rpm",
         ),
         ([{**VLLM, "only": ["kv_cache"]}], "which is no load"),
+        ([{**VLLM, "only": []}], r"only\n  Tuple should have at least 1 item"),
         ([{**VLLM, "only": ["gpu"]}], "preset vllm does not supply gpu; it supplies rpm, concurrency"),
         ([{**VLLM, "match": {"model": "x"}}], "preset vllm has no label 'model'; it knows model_name"),
         ([], "signals needs at least one load signal: rpm, concurrency or tokens; or name a preset that supplies one"),
