@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from forecaster.advice import Figures
-    from jobs.cli.show import Table
+    from jobs.cli.show import Cell, Table
     from jobs.cost.advise import Advised
 
 
@@ -53,15 +53,31 @@ def advise(
         show(_table(told), Output.TABLE)
         for line in _verdicts(told):
             typer.echo(line)
-        say(
-            "idle, busiest, exact: how far replica-hours are filled; saved: of replica-hours against the autoscaler alone; empty: not known"
-        )
+        for line in _notes(told):
+            say(line)
     if found and not told:
         raise typer.Exit(FAILED)
 
 
 def _verdicts(found: "Sequence[Advised]") -> list[str]:
     return [f"{each.workload}: {each.advice.verdict}. {_sentence(each.advice.because)}" for each in found if each.advice is not None]
+
+
+def _notes(found: "Sequence[Advised]") -> list[str]:
+    """How the columns are to be read."""
+    shares = "predictable, followed, bursty: shares of the load's variance that were forecast, that live load shows in time, and the rest"
+    time = "late, outrun: of requests, and of the time, with the autoscaler alone; idle: of the replica-hours"
+    use = "busiest, exact: how far replicas are filled at P95, and those of a fleet that follows exactly; lost: of a task's cost"
+    saved = "floors saved, point saves: of replica-hours, by floors so far and by the recommended operating point; empty: not known"
+    untuned = any(each.advice is not None and each.advice.figures.point_saved_ratio is None for each in found)
+    return [shares, time, use, saved, *(["`forecaster tune` looks for an operating point where none is known"] if untuned else [])]
+
+
+def _small(ratio: float | None) -> "Cell | None":
+    """A share of which hundredths of a percent count."""
+    from jobs.cli.show import Cell
+
+    return None if ratio is None else Cell(value=ratio, words=f"{ratio:.2%}")
 
 
 def _sentence(text: str) -> str:
@@ -72,8 +88,8 @@ def _table(found: "Sequence[Advised]") -> "Table":
     """For people: a row a workload, each figure beside the others."""
     from jobs.cli.show import Table, percent
 
-    columns = ("workload", "verdict", "predictable", "followed", "bursty", "lead min", "late", "outrun")
-    columns += ("idle", "busiest", "exact", "lost", "floors saved", "point saves")
+    shown = ("predictable", "followed", "bursty", "lead min", "late", "outrun", "idle", "busiest", "exact", "lost")
+    columns = ("workload", "verdict", *shown, "floors saved", "point saves")
     rows = []
     for each in found:
         if each.advice is None:
@@ -82,7 +98,7 @@ def _table(found: "Sequence[Advised]") -> "Table":
         shares = (of.variance.predictable_ratio, of.variance.followed_ratio, of.variance.bursty_ratio)
         use = (of.idle_ratio, of.busiest_ratio, of.followed_ratio, of.lost_ratio)
         saved = (of.floors_saved_ratio, of.point_saved_ratio)
-        cells = (*(percent(share) for share in shares), of.lead_min, percent(of.late_ratio), percent(of.outrun_ratio))
+        cells = (*(percent(share) for share in shares), of.lead_min, _small(of.late_ratio), _small(of.outrun_ratio))
         rows.append(
             (
                 each.workload,
