@@ -89,7 +89,8 @@ def apportioned(budget: Budget, contenders: Sequence[Contender], now: datetime) 
     A plan that fits at all instants is returned as it is. One that is cut says so floor by floor, and once for each span of its own.
     """
     plans = tuple(contender.plan for contender in contenders)
-    edges = sorted({edge for plan in plans if plan is not None for f in plan.floors for edge in (f.start, f.until) if f.until > now})
+    coming = [floor for plan in plans if plan is not None for floor in plan.floors if floor.until > now]
+    edges = sorted({max(edge, now) for floor in coming for edge in (floor.start, floor.until)})
     if not edges:
         return plans, ()
     asked = np.array([_asked(contender, edges[:-1]) for contender in contenders])

@@ -86,11 +86,12 @@ def likely(demand: Demand | None, i: int | None, replicas: int) -> Floats:
     if demand is None or i is None:
         return np.zeros(replicas)
     carry = np.asarray(demand.carry)
-    low = 0.0 if demand.least is None else float((demand.least[:, i] / carry).max())
-    middle, high = float((demand.expected_max[:, i] / carry).max()), demand.need_at(i)
-    filled = np.maximum.accumulate([0.0, low, middle, high])
-    within = np.interp(k, filled, [1.0, 1 - LEAST_RATIO * demand.level, 0.5, min(0.5, 1 - demand.level)])
-    beyond = min(0.5, 1 - demand.level) * high / np.maximum(k, 1.0)
+    high, above = demand.need_at(i), min(0.5, 1 - demand.level)
+    kept = [(0.0, 1.0), (float((demand.expected_max[:, i] / carry).max()), 0.5), (high, above)]
+    if demand.least is not None:
+        kept.insert(1, (float((demand.least[:, i] / carry).max()), 1 - LEAST_RATIO * demand.level))
+    within = np.interp(k, np.maximum.accumulate([filled for filled, _ in kept]), [exceeded for _, exceeded in kept])
+    beyond = above * high / np.maximum(k, 1.0)
     found: Floats = np.minimum.accumulate(np.where(k < high, within, beyond))
     return found
 

@@ -4,11 +4,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
+from types import MappingProxyType
 
 import structlog
 
 from forecaster.approval import InForce
 from forecaster.case import Case
+from forecaster.claim import Room
 from forecaster.contention import has_yielded
 from forecaster.correct import FRESH_S, Correction, correct, look
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
@@ -24,6 +26,7 @@ from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
 from forecaster.units import MINUTE_S, floor_to
 from forecaster.workload import Mode, Policy
 from jobs.at_once import at_once
+from jobs.budget import rooms
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
 from jobs.memory import NEWS_S, Memory, remembered
@@ -82,7 +85,8 @@ class Turn:
 
 def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     """Decide and write every target's floor, several workloads at once; a broken one stops no other. Raises StoreError."""
-    cycles = at_once(partial(_guarded, fleet, now=now), remembered(fleet.store, fleet.members, now), fleet.workers)
+    room = rooms(fleet, now)
+    cycles = at_once(partial(_guarded, fleet, now=now, room=room), remembered(fleet.store, fleet.members, now), fleet.workers)
     fleet.store.append_records([record for cycle in cycles for record in cycle.news])
     post(fleet.store, zip(fleet.members, cycles, strict=True), now)
     keep_ready(fleet.store, [(member, cycle.seen) for member, cycle in zip(fleet.members, cycles, strict=True)], now)
@@ -90,8 +94,13 @@ def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     return tuple(replace(cycle, asides=unread.get(cycle.workload, ())) for cycle in cycles)
 
 
-def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) -> Cycle:
-    """One workload, from live load to written floors: one look at the load, one plan a pool, one decision a target."""
+def apply_member(
+    fleet: Fleet, member: Member, memory: Memory, now: datetime, room: Mapping[tuple[str, str], Room] = MappingProxyType({})
+) -> Cycle:
+    """One workload, from live load to written floors: one look at the load, one plan a pool, one decision a target.
+
+    room: what budgets of GPUs leave, by workload and pool.
+    """
     workload, policy = member.workload, member.workload.policy
     observation, failures = observe(member, now)
     rulings, before = memory.rulings, memory.records
@@ -112,6 +121,7 @@ def apply_member(fleet: Fleet, member: Member, memory: Memory, now: datetime) ->
             correction=correction,
             sizable=any(pool.capacity.of(query.signal) is not None for query in member.queries),
             stands_in=stands_in(workload, pool, short),
+            room=room.get((workload.name, pool.name)),
             rulings=rulings,
             conditions=observation.conditions,
         )
@@ -238,10 +248,10 @@ def recent_of(past: tuple[Decision, ...], policy: Policy, now: datetime) -> tupl
     return past[max(older - 1, 0) :]
 
 
-def _guarded(fleet: Fleet, each: tuple[Member, Memory], now: datetime) -> Cycle:
+def _guarded(fleet: Fleet, each: tuple[Member, Memory], now: datetime, room: Mapping[tuple[str, str], Room]) -> Cycle:
     member, memory = each
     try:
-        return apply_member(fleet, member, memory, now)
+        return apply_member(fleet, member, memory, now, room)
     except StoreError:
         raise
     except Exception as error:  # the wall between workloads: whatever breaks one must not stop the others

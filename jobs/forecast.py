@@ -27,7 +27,7 @@ from jobs.failure import failure
 from jobs.fetch import bring, keep, look_up, see
 from jobs.fleet import Fleet, ModelChoice
 from jobs.levels import with_levels
-from jobs.plan import foresee, planned, recall, settle
+from jobs.plan import budgeted, foresee, planned, recall, settle
 from jobs.progress import beside, told
 from jobs.starts import look_at_all, with_lead_times
 from jobs.trusting import believe
@@ -46,7 +46,7 @@ def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> 
     fetching, forecasting = beside(progress, _FETCHING, _FORECASTING)
     fetched = _fetched(fleet, now, events, fetching)
     made = (draft for batch in forecast(fleet, fetched, now) for draft in plan_batch(fleet, batch, now, events))
-    drafts = announced(tuple(told(made, count, forecasting, "forecast workload")), now, fleet.workers)
+    drafts = announced(budgeted(fleet, tuple(told(made, count, forecasting, "forecast workload")), now), now, fleet.workers)
     progress(_FETCHING + _FORECASTING, "plan")
     settled = (replace(draft, asides=unread.get(draft.name, ())) for draft in settle(fleet, drafts, now))
     return _in_order(fleet, settled)
@@ -64,7 +64,8 @@ def plan_fleet(fleet: Fleet, now: datetime) -> Batch:
     fleet = with_levels(with_promotions(fleet, now), now)
     events = known_events(fleet, now)
     recalled = (tuple(walled(partial(recall, fleet, now=now), draft) for draft in batch) for batch in batches(fleet.members))
-    drafts = announced([draft for batch in recalled for draft in plan_batch(fleet, batch, now, events)], now, fleet.workers)
+    made = [draft for batch in recalled for draft in plan_batch(fleet, batch, now, events)]
+    drafts = announced(budgeted(fleet, made, now), now, fleet.workers)
     return _in_order(fleet, settle(fleet, drafts, now))
 
 

@@ -16,6 +16,7 @@ from forecaster.reasons import Code, Reason
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
 from forecaster.units import DAY_S
 from forecaster.workload import Mode
+from jobs.budget import within_budgets
 from jobs.draft import Draft, walled
 from jobs.failure import Failure
 from jobs.fleet import Fleet
@@ -66,9 +67,18 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
 
 def planned(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     """A plan of every pool, and how far each moves from the one that was followed."""
-    made = plan_pools(draft, now)
+    return with_moves(fleet, plan_pools(draft, now), now)
+
+
+def with_moves(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
+    """The draft with how far each of its plans moves from the one that was followed. Raises StoreError."""
     rulings, mode = rulings_of(fleet.store, draft.name, now), draft.member.workload.policy.mode
-    return replace(made, moves=tuple(_move(fleet, plan, rulings, mode, now) for plan in made.plans))
+    return replace(draft, moves=tuple(_move(fleet, plan, rulings, mode, now) for plan in draft.plans))
+
+
+def budgeted(fleet: Fleet, drafts: Sequence[Draft], now: datetime) -> tuple[Draft, ...]:
+    """The drafts of the whole fleet within its budgets of GPUs, before any of them is kept. Raises StoreError."""
+    return within_budgets(fleet, drafts, partial(with_moves, fleet, now=now), now)
 
 
 def settle(fleet: Fleet, drafts: Sequence[Draft], now: datetime) -> Iterator[Draft]:

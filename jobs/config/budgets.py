@@ -23,9 +23,7 @@ def budgets_of(sections: Mapping[str, BudgetSection]) -> tuple[Budget, ...]:
     return tuple(Budget(name=name, gpus=section.gpus) for name, section in sections.items())
 
 
-def without_budget(
-    sections: Mapping[str, BudgetSection], workloads: Sequence[tuple[str, WorkloadSection]], place: str = ""
-) -> list[str]:
+def without_budget(sections: Mapping[str, BudgetSection], workloads: Sequence[tuple[str, WorkloadSection]], place: str = "") -> list[str]:
     """A sentence for each pool whose budget is not there, and for each budget below the minimums of its pools.
 
     Each workload stands beside the path that leads to it; `place` leads to `budgets`.
