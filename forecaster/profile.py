@@ -143,7 +143,7 @@ class Point:
             spread: Spread = getattr(self, name)
             for value in (spread.mean_s, spread.p50_s, spread.p95_s):
                 if value and not least_s <= value <= most_s:
-                    told = f"{name.upper()} of {value:g} s is not plausible ({least_s:g} to {most_s:g} s)"
+                    told = f"{name.upper()} of {value:.3g} s is not plausible ({least_s:g} to {most_s:g} s)"
                     raise ValueError(f"{told}: {_MIXED_UP}")
 
     def _check_together(self) -> None:

@@ -11,7 +11,7 @@ from forecaster.profile import Origin, Point, Profile, Setup, Spread
 from forecaster.units import MINUTE_S
 
 NAME = "GuideLLM"
-_VERSIONS = {1, 2}
+_VERSIONS = (1, 2)
 _STRATEGIES = ("config", "args")
 """Where a benchmark says how it sent: newer reports first."""
 

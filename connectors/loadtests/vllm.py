@@ -68,7 +68,7 @@ def _point(file: ResultFile) -> Point:
 def _load(file: ResultFile) -> tuple[float | None, float | None]:
     """Requests a second that were sent; None = a closed loop of so many clients."""
     clients = file.number("max_concurrency")
-    if file.at("request_rate") not in {None, "inf"}:
+    if file.at("request_rate") not in (None, "inf"):
         return file.needed("request_rate"), clients
     if clients is None:
         file.reject("every request was sent at once, which is no load: run with --request-rate, or --max-concurrency")
