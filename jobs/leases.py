@@ -25,6 +25,11 @@ def lease_of(config: Config, folder: Path, half: str, *, lingers: bool = False, 
     return _kubernetes(beside(config.lease, folder), half, lingers=lingers, holder=holder)
 
 
+def look(config: Config, folder: Path, half: str) -> str | None:
+    """How the lease of a half stands in Kubernetes, in words, without taking it; None for the store's own. Raises StoreError."""
+    return None if config.lease is None else _kubernetes(beside(config.lease, folder), half, lingers=False).look()
+
+
 def give_up(config: Config, folder: Path, halves: tuple[str, ...]) -> None:
     """Let others have at once what lingers with us; an API server that does not answer lets them have it once it has expired."""
     if config.lease is not None:

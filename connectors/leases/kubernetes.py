@@ -83,6 +83,16 @@ class KubernetesLease:
             self._begin()
         return self._held
 
+    def look(self) -> str:
+        """How the lease stands, in words; nothing is taken. Raises StoreError."""
+        try:
+            found = self._read()
+        except KubeFailed as failed:
+            raise self._refusal(failed) from failed
+        if found is None:
+            return f"namespace {self._ref.namespace} answers and has no {self._ref.name} yet: the first run makes it"
+        return f"held by {_holder(found)}" if _holder(found) and not self._is_over(found) else "held by nobody"
+
     def renew(self) -> bool:
         """Whether the lease is still ours, for another `ttl_s` from now on."""
         with self._turn:  # the renewing thread and a caller would take each other for another holder
@@ -175,8 +185,16 @@ class KubernetesLease:
         return renewed is None or self._now() > renewed + timedelta(seconds=length_s + _SKEW_S)
 
     def _refusal(self, failed: KubeFailed) -> StoreError:
-        rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, patch]}"
-        remedy = f"allow our role {rule} in namespace {self._ref.namespace}" if failed.status == HTTPStatus.FORBIDDEN else "try again later"
+        match failed.status:
+            case HTTPStatus.FORBIDDEN:
+                rule = "{apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, patch]}"
+                remedy = f"allow our role {rule} in namespace {self._ref.namespace}"
+            case HTTPStatus.UNAUTHORIZED:
+                remedy = "renew the credentials of lease.cluster"
+            case None:
+                remedy = "see that lease.cluster says how its API server is reached, else try again later"
+            case _:
+                remedy = "try again later"
         return StoreError(f"the lease {self._ref.namespace}/{self._ref.name} cannot be taken: {failed}; {remedy}")
 
 

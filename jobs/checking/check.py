@@ -15,6 +15,7 @@ from forecaster.errors import ConfigRejected
 from forecaster.ports import Store
 from forecaster.workload import Mode
 from jobs.checking.finding import CONFIGURATION, Finding, State
+from jobs.checking.leases import check_lease
 from jobs.checking.policies import check_policy
 from jobs.checking.promotions import promotion
 from jobs.checking.sources import Past, check_load, check_presets
@@ -41,7 +42,7 @@ class _Opened:
 
 
 def check_all(path: Path, now: datetime) -> tuple[Finding, ...]:
-    """What works as of `now` and what does not: configuration, store, templates, sources, and every workload with its targets."""
+    """What works as of `now` and what does not: configuration, store, lease, templates, sources, and every workload with its targets."""
     try:
         config = read_config(path)
     except ConfigRejected as error:
@@ -54,7 +55,8 @@ def check_all(path: Path, now: datetime) -> tuple[Finding, ...]:
         with ThreadPoolExecutor(max_workers=config.apply.workers) as pool:
             checked = list(pool.map(partial(_check_workload, opened), sections))
     findings = (finding for of_workload in checked for finding in of_workload)
-    return (_read(path, config, sections), kept, *_templates(expansions), *_idle(config, sections), *findings)
+    before = (_read(path, config, sections), kept, *check_lease(config, path.parent))
+    return (*before, *_templates(expansions), *_idle(config, sections), *findings)
 
 
 def _open(
