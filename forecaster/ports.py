@@ -11,6 +11,8 @@ from forecaster.errors import ForecasterError
 from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, Issued, Request, State
 from forecaster.keep import Keep, Pruned
+from forecaster.ladder import LeverValue
+from forecaster.levers import LeverSeen, Moved
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.profile import ProfileEntry
@@ -122,6 +124,22 @@ class Scheduled(Protocol):
     takes_schedule: bool
 
     def set_schedule(self, steps: Sequence[Step], seen: Seen) -> int: ...
+
+
+class Lever(Protocol):
+    """One value of one object that may be moved for a while. `name` is unique: `type:object/field`.
+
+    `observe` reads; it never writes. `set` makes the value stand, keeps the original, what we wrote and `until` on the object in the
+    same write, and writes nothing when they stand already or when somebody else set another value after us. `release` puts the original
+    back and removes our marks; nothing to release is no error. Both compare and set by `seen.version`: TargetConflict means observe again.
+    All raise TargetMissing, TargetForbidden, TargetRefused, TargetConflict or TargetUnavailable.
+    """
+
+    name: str
+
+    def observe(self, now: datetime) -> LeverSeen: ...
+    def set(self, value: LeverValue, until: datetime, seen: LeverSeen) -> Moved: ...
+    def release(self, seen: LeverSeen) -> Moved: ...
 
 
 class Lease(Protocol):

@@ -9,7 +9,7 @@ admission          the original
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from forecaster.ladder import Ladder, LeverValue, Standing, is_same, move
 from forecaster.reasons import Code, Reason
@@ -55,10 +55,11 @@ class Pulled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """A value for a lever, and who asks for it in words."""
+    """A value for a lever, who asks for it in words, and when it ends if nobody asks again."""
 
     value: LeverValue
     why: str
+    until: datetime
 
 
 def decide(
@@ -95,9 +96,13 @@ def _asked(rules: Rules, standings: Mapping[str, Standing]) -> dict[str, Wish]:
     """The wishes of the ladders; later ones in this order win."""
     wishes: dict[str, Wish] = {}
     for _, ladder in sorted(enumerate(rules.ladders), key=lambda pair: (pair[1].tier.rank, -pair[0])):
-        depth = standings[ladder.name].depth
+        depth, since = standings[ladder.name].depth, standings[ladder.name].since
+        if since is None:
+            continue
+        until = since + timedelta(seconds=ladder.trigger.expiry_s + len(ladder.steps) * ladder.hold_s)
         for lever, value in ladder.at(depth).items():
-            wishes[lever] = Wish(value=value, why=f"{ladder.name} ({ladder.tier}) stands at step {depth} of {len(ladder.steps)}")
+            why = f"{ladder.name} ({ladder.tier}) stands at step {depth} of {len(ladder.steps)}"
+            wishes[lever] = Wish(value=value, why=why, until=until)
     return wishes
 
 

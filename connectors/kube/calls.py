@@ -1,6 +1,7 @@
 """The calls of the official client that a Cluster makes, each with the path, what is wanted and how long it may take."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -9,11 +10,25 @@ if TYPE_CHECKING:
 Json: TypeAlias = dict[str, Any]
 
 
-def method_of(api: "CustomObjectsApi", verb: str, *, namespace: str, subresource: str = "") -> Callable[..., Any]:
-    """The client's method for an object, or for its subresource; one without a namespace is of the cluster."""
+def method_of(api: "CustomObjectsApi", verb: str, *, group: str, namespace: str, subresource: str = "") -> Callable[..., Any]:
+    """The client's method for an object, or for its subresource; one without a namespace is of the cluster.
+
+    Of the core group, which the client serves a kind at a time, ConfigMaps alone.
+    """
+    if not group:
+        return partial(_config_map, api, verb)
     scope = "namespaced_custom_object" if namespace else "cluster_custom_object"
     method: Callable[..., Any] = getattr(api, "_".join(filter(None, (verb, scope, subresource))))
     return method
+
+
+def _config_map(api: "CustomObjectsApi", verb: str, *, namespace: str, name: str, **asked: Any) -> Any:  # noqa: ANN401  # no types
+    from kubernetes.client import CoreV1Api  # noqa: PLC0415
+
+    core = CoreV1Api(api.api_client)
+    asked = {key: value for key, value in asked.items() if key not in {"group", "version", "plural"}}
+    method: Callable[..., Any] = getattr(core, {"get": "read_namespaced_config_map", "patch": "patch_namespaced_config_map"}[verb])
+    return method(name, namespace, **asked)
 
 
 def scoped(path: Json) -> Json:

@@ -140,7 +140,7 @@ class Cluster:
         return self._call(
             "patch",
             ref,
-            lambda api, path, timeout_s: method_of(api, "patch", namespace=ref.namespace, subresource=ref.subresource)(
+            lambda api, path, timeout_s: method_of(api, "patch", group=ref.group, namespace=ref.namespace, subresource=ref.subresource)(
                 **scoped(path),
                 body=patch,
                 field_manager=FIELD_MANAGER,
@@ -155,7 +155,7 @@ class Cluster:
         return self._call(
             "get",
             ref,
-            lambda api, path, timeout_s: method_of(api, "get", namespace=ref.namespace, subresource=ref.subresource)(
+            lambda api, path, timeout_s: method_of(api, "get", group=ref.group, namespace=ref.namespace, subresource=ref.subresource)(
                 **scoped(path), _preload_content=False, _request_timeout=timeout_s
             ),
         )

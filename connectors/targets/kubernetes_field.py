@@ -1,6 +1,5 @@
 """Any number field of any object: for autoscalers and serving kinds that have no type of target of their own."""
 
-import re
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -8,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validat
 from connectors.kube.cluster import Cluster, Json, ObjectRef
 from connectors.kube.connection import KubeConnection
 from connectors.kube.paths import parse
+from connectors.kube.plurals import regular_plural
 from connectors.targets.kube_object import CLUSTER, KubeObject, Standing
 from connectors.targets.object_fields import CountField
 from connectors.targets.owners import check_owners
@@ -77,7 +77,7 @@ class KubernetesFieldConfig(BaseModel):
     def ref(self) -> ObjectRef:
         """The object in the API."""
         group, _, version = self.api_version.partition("/")
-        plural = self.plural or _regular_plural(self.kind or "")
+        plural = self.plural or regular_plural(self.kind or "")
         return ObjectRef(group=group, version=version, plural=plural, namespace=self.namespace or "", name=self.name)
 
     @property
@@ -112,11 +112,3 @@ class KubernetesFieldConfig(BaseModel):
             check=check,
             least=least,
         )
-
-
-def _regular_plural(kind: str) -> str:
-    """The plural that a kind has unless its author chose another, as Kubernetes' own tools guess it."""
-    lower = kind.lower()
-    if lower.endswith(("s", "x", "ch", "sh")):
-        return f"{lower}es"
-    return f"{lower[:-1]}ies" if re.search(r"[^aeiou]y$", lower) else f"{lower}s"

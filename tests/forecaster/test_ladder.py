@@ -65,9 +65,9 @@ def test_expiry_takes_all_steps_back_by_itself_and_acts_again_only_after_a_calm(
 
 def test_expiry_needs_no_reading() -> None:
     of = ladder(for_s=0, expiry_s=20, steps=STEPS[:1], hold_s=0)
-    standing, why = Standing(), ()
-    for i, reading in enumerate([3.0, math.nan, math.nan, math.nan, math.nan]):
-        standing, why = move(of, standing, reading, NOW + timedelta(seconds=TICK_S * i))
+    standing, why = move(of, Standing(), 3.0, NOW)
+    for i in range(1, 5):
+        standing, why = move(of, standing, math.nan, NOW + timedelta(seconds=TICK_S * i))
     assert standing.depth == 0
     assert [reason.code for reason in why] == [Code.LEVER_EXPIRED]
 

@@ -1,0 +1,1 @@
+"""Levers: what is moved while more replicas are on their way."""

@@ -1,0 +1,1 @@
+"""Readings of this very moment, from whoever has them first."""
