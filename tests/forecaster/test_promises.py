@@ -16,6 +16,7 @@ from forecaster.decision import Action, Paused, Ruling, RulingKind
 from forecaster.envelope import Envelope, beyond, held, move
 from forecaster.guard import bounds_of, guard
 from forecaster.nowcast import SPANS_S, Seen
+from forecaster.overdue import StandIn
 from forecaster.plan import plan
 from forecaster.reasons import Code
 from forecaster.series import Series, Signal
@@ -76,9 +77,23 @@ def cases(draw: st.DrawFn, need: st.SearchStrategy[float | None] = needs) -> Cas
         ceiling=draw(st.one_of(st.none(), small)),
         writer=draw(st.one_of(st.none(), st.just("kubectl"))),
     )
+    ready, pending = draw(st.one_of(st.just((None, None)), st.tuples(small, small)))
+    seen = replace(seen, ready=ready, pending=pending, shortage=draw(st.one_of(st.none(), st.just("out of stock"))))
     recent = tuple(decided(floor, at=NOW - timedelta(minutes=9 - i)) for i, floor in enumerate(draw(st.lists(small, max_size=4))))
     state = draw(st.sampled_from([PlanState.STALE, PlanState.MISSING, PlanState.AWAITS_APPROVAL])) if the_plan is None else None
-    return case_of(the_plan, found, policy=policy, seen=seen, state=state, recent=recent)
+    standing_in = st.builds(StandIn, replicas=st.integers(1, 20), told=st.just("stands in"))
+    return case_of(
+        the_plan,
+        found,
+        policy=policy,
+        seen=seen,
+        state=state,
+        recent=recent,
+        past=recent,
+        left=draw(st.sampled_from([None, *recent[-1:]])),
+        ahead_s=draw(st.sampled_from([0.0, 600.0])),
+        stands_in=draw(st.one_of(st.none(), standing_in)),
+    )
 
 
 @given(cases())
