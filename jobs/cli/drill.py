@@ -24,11 +24,12 @@ def show_drill(config: Path | None, now: str | None, workload: str | None, outpu
         start_logging(LogSection(level="error"))  # that something is tried again is no finding
         alone = at.store_url == _IN_MEMORY and at.config.lease is None
         lease = None if alone else _leases(at)
+        unmade = at.fleet.problems  # told already
         outcomes = drill(at.fleet, at.members(workload), lease, at.now)
     _show(outcomes, output)
     counted = Counter(outcome.result for outcome in outcomes)
     say(f"{', '.join(f'{counted[result]} {result}' for result in Result)}; none of your objects was written")
-    return PARTLY if counted[Result.FAIL] else DONE
+    return PARTLY if counted[Result.FAIL] or unmade else DONE
 
 
 def _leases(at: Session) -> Callable[[str], Lease]:

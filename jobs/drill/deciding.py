@@ -10,7 +10,7 @@ from forecaster.decision import Action, CycleRecord, Paused, Seen
 from forecaster.guard import bounds_of
 from forecaster.reasons import Code
 from forecaster.units import MINUTE_S, ceil_to, iso
-from forecaster.workload import Mode
+from forecaster.workload import Mode, Policy
 from jobs.drill.outcome import Found, Promise, broken, idle, kept
 from jobs.drill.props import Away, Failing, Later, Standing, down, ordered, silent
 from jobs.drill.stage import Stage, record_of
@@ -47,8 +47,12 @@ def held(record: CycleRecord, seen: Seen) -> Seen:
 def _ordered(stage: Stage, name: str, replicas: int, seen: Seen) -> CycleRecord:
     """What becomes of a person's order, without limits on the way there."""
     order = ordered(stage.member.workload.name, replicas, stage.now)
-    policy = replace(stage.policy, raise_per_min=None, lower_per_min=None)
-    return record_of(stage.played(memory=stage.with_order(order), seen={name: seen}, policy=policy), name)
+    return record_of(stage.played(memory=stage.with_order(order), seen={name: seen}, policy=_unhurried(stage.policy)), name)
+
+
+def _unhurried(policy: Policy) -> Policy:
+    """The policy without limits on the way to where it goes: what is rehearsed is where it ends."""
+    return replace(policy, raise_per_min=None, lower_per_min=None)
 
 
 def _bounds(stage: Stage, name: str) -> Found:
@@ -127,7 +131,8 @@ def _expiry(stage: Stage, name: str, record: CycleRecord) -> Found:
         return unfollowed(found.state)
     later = ceil_to(found.plan.valid_until, MINUTE_S) + timedelta(seconds=MINUTE_S)
     by = ceil_to(later, MINUTE_S) - ceil_to(stage.now, MINUTE_S)
-    decision = record_of(stage.played(now=later, source=Later(inner=stage.member.source, by=by)), name).decision
+    source = Later(inner=stage.member.source, by=by)
+    decision = record_of(stage.played(now=later, source=source, policy=_unhurried(stage.policy)), name).decision
     seen = stage.free[name]
     _, most = bounds_of(stage.policy, seen)
     fallback = seen.original if stage.policy.fallback is None else stage.policy.fallback

@@ -1,6 +1,7 @@
 """Whether a second process would be kept out."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from forecaster.errors import ForecasterError
 from forecaster.ports import Lease
@@ -23,8 +24,9 @@ def exclusive(lease: Callable[[str], Lease] | None) -> Found:
     except ForecasterError as error:
         return broken(str(error))
     finally:
-        first.release()
-        second.release()
+        for holder in (first, second):
+            with suppress(ForecasterError):  # what cannot be given back ends by itself
+                holder.release()
     if not (refused and still and handed_on):
         then = "gets it" if handed_on else "is kept out"
         return broken(f"a second holder is {'refused' if refused else 'let in'}, and {then} once it was given back")

@@ -101,11 +101,12 @@ _PEOPLES = frozenset({RulingKind.PAUSE, RulingKind.OVERRIDE})
 
 def set_up(fleet: Fleet, member: Member, asked: Mapping[str, Rehearsed], seen: Mapping[str, Seen], now: datetime) -> Stage:
     """The stage of a workload. Raises StoreError."""
-    ((earned, found),) = remembered(fleet.store, (member,), now)
-    memory = replace(found, rulings=tuple(ruling for ruling in found.rulings if ruling.kind not in _PEOPLES))
-    plans = copied(fleet.store, earned.workload, memory, now)
+    ((earned, known),) = remembered(fleet.store, (member,), now)
+    unsaid = replace(known, rulings=tuple(ruling for ruling in known.rulings if ruling.kind not in _PEOPLES))
+    copy = copied(fleet.store, earned.workload, unsaid, now)
     alone = replace(earned, source=Once(inner=earned.source), starts={})
-    return Stage(fleet=replace(fleet, store=plans, members=(alone,)), member=alone, memory=memory, now=now, asked=asked, seen=seen)
+    ((_, memory),) = remembered(copy, (alone,), now)
+    return Stage(fleet=replace(fleet, store=copy, members=(alone,)), member=alone, memory=memory, now=now, asked=asked, seen=seen)
 
 
 def freed(seen: Seen) -> Seen:

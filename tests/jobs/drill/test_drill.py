@@ -93,6 +93,12 @@ def test_a_workload_that_is_paused_and_overridden_is_drilled_as_if_it_were_not_a
     assert of(outcomes, Promise.PAUSE).evidence.endswith("it is paused now (hold)")
 
 
+def test_limits_on_the_way_are_no_failure(world: World) -> None:
+    world.workload("chat", mode="auto", fallback=20, raise_per_min=1, lower_per_min=1)
+    foreseen(world)
+    assert failed(drilled(world)) == {}
+
+
 def absent_hpa(world: World) -> None:
     world.api.delete_hpa("serving", "chat")
 
@@ -253,6 +259,16 @@ class TestLease:
         world.workload("chat")
         (world.folder / "forecaster.db.drill.lock").mkdir()
         assert "cannot be opened" in failed(drilled(world))[Promise.LEASE]
+
+    def test_a_lease_in_kubernetes_is_rehearsed_there_and_left_without_a_holder(self, world: World) -> None:
+        world.workload("chat")
+        world.config["lease"] = {"type": "kubernetes", "namespace": "forecaster", "cluster": {"server": world.api.url}}
+        world.config["store"] = "postgresql://nobody@127.0.0.1:1/none"  # of which only the lease is opened
+        config = read_config(world.path)
+        found = exclusive(lambda holder: lease_of(config, world.folder, "drill", holder=holder))
+        assert found.result is Result.PASS
+        assert world.api.look("leases", "forecaster", "forecaster-drill")["spec"].get("holderIdentity") is None
+        assert all("/leases/" in request.path for request in world.api.writes)
 
     def test_the_store_of_one_process_has_no_second_one(self, world: World) -> None:
         world.config["store"] = "memory:"
