@@ -27,8 +27,10 @@ from forecaster.units import MINUTE_S, floor_to
 from forecaster.workload import Mode, Policy
 from jobs.at_once import at_once
 from jobs.budget import rooms
+from jobs.capacity.known import with_capacities
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
+from jobs.last import beside
 from jobs.memory import NEWS_S, Memory, remembered
 from jobs.postings import post
 from jobs.ready import keep_ready
@@ -85,6 +87,7 @@ class Turn:
 
 def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     """Decide and write every target's floor, several workloads at once; a broken one stops no other. Raises StoreError."""
+    fleet = with_capacities(fleet, now)
     room = rooms(fleet, now)
     cycles = at_once(partial(_guarded, fleet, now=now, room=room), remembered(fleet.store, fleet.members, now), fleet.workers)
     fleet.store.append_records([record for cycle in cycles for record in cycle.news])
@@ -122,6 +125,7 @@ def apply_member(
             sizable=any(pool.capacity.of(query.signal) is not None for query in member.queries),
             stands_in=stands_in(workload, pool, short),
             room=room.get((workload.name, pool.name)),
+            beside=beside(workload, pool, before, now),
             rulings=rulings,
             conditions=observation.conditions,
         )

@@ -12,6 +12,7 @@ from forecaster.events import Event
 from forecaster.keep import Keep
 from forecaster.lineage import Lineage
 from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, StartSource, Store
+from forecaster.profile import Setup
 from forecaster.recommendation import Recommendation, Rules
 from forecaster.workload import Mode, Workload
 from jobs.breakers import Breakers
@@ -25,7 +26,8 @@ class Member:
     continues: the older names of its traffic. prices: by pool, empty where none were said. live: the targets as `auto` has them. promotion:
     the one that raised its mode from the configured one, None = none did. starts: those of the targets that tell how replicas came up, and
     are asked to. hpas: the HPAs among the targets, by target name. follows: whether its level is the recommended one; points: what is
-    recommended now, by pool. task: what one takes, None = nobody says.
+    recommended now, by pool. task: what one takes, None = nobody says. servings: what each pool's replicas run; imported: the pools whose
+    capacity is that of their newest profile. latencies: questions about P95 and P99 that only people look at, by name.
     """
 
     workload: Workload
@@ -44,6 +46,9 @@ class Member:
     follows: bool = False
     points: Mapping[str, Recommendation] = field(default_factory=dict)
     task: TaskAsked | None = None
+    servings: Mapping[str, Setup] = field(default_factory=dict)
+    imported: frozenset[str] = frozenset()
+    latencies: Mapping[str, Query] = field(default_factory=dict)
 
     @property
     def lineage(self) -> Lineage:

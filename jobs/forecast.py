@@ -18,6 +18,7 @@ from forecaster.forecast import Issued
 from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
 from jobs.batches import Lessons, batches, chunks_of, state_key
+from jobs.capacity.known import with_capacities
 from jobs.chunks import Chunk, Key, through
 from jobs.coming import announced
 from jobs.draft import Draft, walled
@@ -40,7 +41,7 @@ _FETCHING, _FORECASTING = 0.5, 0.45
 def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Batch:
     """Forecast and plan every workload; a broken one carries its sentence and stops no other. Raises StoreError."""
     unread = look_at_all(fleet, now)
-    fleet = with_lead_times(fleet, now)
+    fleet = with_lead_times(with_capacities(fleet, now), now)
     fleet = with_levels(with_promotions(fleet, now), now)
     events, count = known_events(fleet, now), len(fleet.members)
     fetching, forecasting = beside(progress, _FETCHING, _FORECASTING)
@@ -60,7 +61,7 @@ def fetch_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> Bat
 
 def plan_fleet(fleet: Fleet, now: datetime) -> Batch:
     """Only the last steps: plan anew from the newest forecasts in the store, say after the policy changed."""
-    fleet = with_lead_times(fleet, now)
+    fleet = with_lead_times(with_capacities(fleet, now), now)
     fleet = with_levels(with_promotions(fleet, now), now)
     events = known_events(fleet, now)
     recalled = (tuple(walled(partial(recall, fleet, now=now), draft) for draft in batch) for batch in batches(fleet.members))

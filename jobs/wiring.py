@@ -67,6 +67,9 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                     hpas=_hpas(section, folder),
                     follows=section.policy.level == AUTO_LEVEL,
                     task=None if section.task is None else section.task.to_core(),
+                    servings={pool.name: pool.serving.to_core() for pool in section.pools},
+                    imported=frozenset(pool.name for pool in section.pools if pool.capacity.is_imported),
+                    latencies=section.latencies(),
                 )
                 for section in sections
             ),

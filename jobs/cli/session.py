@@ -10,6 +10,7 @@ from pathlib import Path
 
 from forecaster.errors import ConfigRejected
 from forecaster.ports import Clock
+from jobs.capacity.known import with_capacities
 from jobs.cli.show import say
 from jobs.clock import FixedClock, SystemClock
 from jobs.config.document import Config
@@ -67,7 +68,12 @@ def session(config: Path | None, now: str | None = None, *, rehearse: Rehearse =
         fleet = closing.enter_context(open_fleet(document, path.parent, rehearse=rehearse))
         for problem in fleet.problems:
             say(f"forecaster: {problem}")
-        yield Session(path=path, config=document, clock=clock, fleet=with_promotions(fleet, clock.now()))
+        yield Session(path=path, config=document, clock=clock, fleet=_as_known(fleet, clock.now()))
+
+
+def _as_known(fleet: Fleet, now: datetime) -> Fleet:
+    """With what the store adds to the configuration: promotions, and capacities that were imported."""
+    return with_capacities(with_promotions(fleet, now), now)
 
 
 def instant(text: str) -> datetime:

@@ -8,6 +8,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_before_validator_function
 
+from connectors.sources.presets.quantity import Quantity
 from connectors.targets.registry import TargetConfig, counts_nodes, target_name
 from forecaster.capacity import Capacity
 from forecaster.claim import Claim
@@ -17,6 +18,7 @@ from forecaster.queueing import WaitSlo, check_kept
 from forecaster.series import LOAD_SIGNALS, Signal
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
+from jobs.config.capacity import ServingSection
 from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.presets import PresetSection, Supply, idle_of, supplies, used
@@ -56,6 +58,14 @@ class CapacitySection(BaseModel):
     """Requests in flight. Default: none, since a guess would be a floor."""
     tokens: Positive | None = None
     """Tokens per second. Default: none, since a guess would be a floor."""
+    profile: Literal["imported"] | None = None
+    """`imported`: where no figure stands here, those of the newest profile that `forecaster capacity import` gave the pool. Default:
+    none, only what stands here."""
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether the figures are those of a profile: what a person configures wins."""
+        return self.profile is not None and (self.rpm, self.concurrency, self.tokens) == (None, None, None)
 
     def to_core(self) -> Capacity:
         """The same in the core's type."""
@@ -104,6 +114,9 @@ class PoolSection(BaseModel):
     """Unique in the workload, part of records and plans. No default."""
     capacity: CapacitySection = CapacitySection()
     """What one replica carries. Default: nothing known, so that the pool is held and reported, never guessed."""
+    serving: ServingSection = ServingSection()
+    """The engine, model and hardware of its replicas, against which a measured capacity is held. Default: not told, so that no profile is
+    ever stale."""
     lead_time: LeadTimeSection = LeadTimeSection()
     """How long before the load a replica must be asked for; the longer one of `warm` and `cold` counts. Where nodes are among the targets
     beside what runs on them, nodes are asked for that long before the load, and replicas `warm` before it."""
@@ -239,8 +252,13 @@ class WorkloadSection(BaseModel):
 
     def used(self) -> tuple[Supply, ...]:
         """What of that the core asks for."""
-        carried = [signal for signal in LOAD_SIGNALS if any(pool.capacity.to_core().of(signal) is not None for pool in self.pools)]
+        carried = [s for s in LOAD_SIGNALS if any(p.capacity.is_imported or p.capacity.to_core().of(s) is not None for p in self.pools)]
         return used(self.supplies(), self.signals, carried)
+
+    def latencies(self) -> dict[str, Query]:
+        """The questions about P95 and P99 latency that presets supply, by quantity."""
+        told = {Quantity.LATENCY_P95, Quantity.LATENCY_P99}
+        return {supply.quantity.value: supply.query for supply in self.supplies() if supply.quantity in told}
 
     def _without_load(self) -> str:
         if not self.presets:
