@@ -8,6 +8,7 @@ from forecaster.claim import Room
 from forecaster.correct import Correction
 from forecaster.decision import Decision, Ruling, Seen
 from forecaster.overdue import Due, Overdue, StandIn, due_of, overdue
+from forecaster.roles import Beside
 from forecaster.series import Series
 from forecaster.units import iso
 from forecaster.workload import Policy
@@ -42,6 +43,7 @@ class Case:
     stands_in: StandIn | None = None
     left: Decision | None = None
     room: Room | None = None
+    beside: Beside | None = None
 
     @property
     def last(self) -> int:

@@ -16,8 +16,8 @@ from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.units import iso
 
-UNMET = frozenset({Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS})
-"""The codes of what is told here, and where a budget of GPUs is too small (`apportion`)."""
+UNMET = frozenset({Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET})
+"""The codes of what is told here, and where a budget of GPUs is too small (`apportion`) or a ratio does not hold (`balance`)."""
 
 
 def unmet(plan: Plan, seen: Seen, now: datetime) -> tuple[Reason, ...]:

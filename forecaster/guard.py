@@ -43,7 +43,7 @@ def guard(case: Case) -> Decision:
     if paused is not None:
         return _paused(case, paused)
     wanted, reasons = _wanted(case)
-    for step in (_ahead, _stand_in):
+    for step in (_ahead, _stand_in, _in_ratio):
         wanted, more = step(case, wanted)
         reasons += more
     floor = wanted
@@ -185,6 +185,13 @@ def _stand_in(case: Case, floor: int) -> tuple[int, list[Reason]]:
         return floor, []
     asked = floor + case.stands_in.replicas
     return asked, [Reason(code=Code.STANDS_IN, detail=case.stands_in.told, before=floor, after=asked)]
+
+
+def _in_ratio(case: Case, floor: int) -> tuple[int, list[Reason]]:
+    """What the pool of the other role asks for by itself needs so many of this one beside it. A person's word stands."""
+    if case.beside is None or override_of(case.rulings, case.now) is not None or (asked := case.beside.raised(floor)) <= floor:
+        return floor, []
+    return asked, [Reason(code=Code.ROLE_RATIO, detail=case.beside.told, before=floor, after=asked)]
 
 
 def _hold_when(case: Case, floor: int) -> tuple[int, list[Reason]]:

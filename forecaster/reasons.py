@@ -31,6 +31,8 @@ class Code(StrEnum):
     CEILING_AHEAD = "ceiling-ahead"
     SHORTAGE_AHEAD = "shortage-ahead"
     BUDGET_BINDS = "budget-binds"
+    ROLE_RATIO = "role-ratio"
+    ROLE_UNMET = "role-unmet"
     # correct
     PLAN_FOLLOWED = "plan-followed"
     LIVE_ABOVE_PLAN = "live-above-plan"
@@ -96,6 +98,7 @@ ALERTS = frozenset(
         Code.CEILING_AHEAD,
         Code.SHORTAGE_AHEAD,
         Code.BUDGET_BINDS,
+        Code.ROLE_UNMET,
         Code.HOLD_WHEN_EXPIRED,
         Code.TRUST_NAIVE,
         Code.TRUST_REACTIVE,
@@ -106,7 +109,9 @@ ALERTS = frozenset(
 )
 """The codes that a person should hear of: logged as warnings and counted apart."""
 
-PLAN_ALERTS = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS})
+PLAN_ALERTS = frozenset(
+    {Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET}
+)
 """Those that a plan tells, for all of its days."""
 
 

@@ -9,6 +9,7 @@ from forecaster.claim import Claim
 from forecaster.gains import LONG_S
 from forecaster.leadtime import LeadTime
 from forecaster.queueing import WaitSlo, check_kept
+from forecaster.roles import Roles
 from forecaster.trust import Gate
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, check_level, check_named, check_not_negative, check_positive
 
@@ -151,12 +152,13 @@ class Pool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """One model service whose traffic is forecast as a whole."""
+    """One model service whose traffic is forecast as a whole. roles: the ratio that two of its pools stand in, None = none does."""
 
     name: str
     pools: tuple[Pool, ...]
     policy: Policy
     calendar: Calendar = field(default_factory=Calendar)
+    roles: Roles | None = None
 
     def __post_init__(self) -> None:
         check_named("workload.name", self.name)
@@ -166,6 +168,10 @@ class Workload:
             raise ValueError(msg)
         for pool in self.pools:
             _check_stand_in(pool, self.pools)
+        for role, name in () if self.roles is None else (("prefill", self.roles.prefill), ("decode", self.roles.decode)):
+            if name not in names:
+                msg = f"roles.{role} must name a pool of the workload, got {name}; there is {', '.join(names)}"
+                raise ValueError(msg)
 
     @property
     def in_order(self) -> tuple[Pool, ...]:

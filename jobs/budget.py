@@ -13,7 +13,7 @@ from forecaster.apportion import Contender, apportioned
 from forecaster.approval import PlanState, in_force
 from forecaster.budget import Budget, Standing, ceilings
 from forecaster.claim import Claim, Room
-from forecaster.decision import Action, CycleRecord, Decision
+from forecaster.decision import Action, Decision
 from forecaster.errors import TargetError
 from forecaster.guard import bounds_of
 from forecaster.plan import Plan
@@ -25,6 +25,7 @@ from jobs.at_once import at_once
 from jobs.draft import Draft
 from jobs.earned import earned
 from jobs.fleet import Fleet, Member
+from jobs.last import last_decisions
 from jobs.memory import NEWS_S
 from jobs.postings import Postings, postings
 from jobs.standing import EVER, NEAR_S, NEXT
@@ -83,7 +84,7 @@ def rooms(fleet: Fleet, now: datetime) -> Mapping[tuple[str, str], Room]:
         policy = earned(member, rulings.get(name, ()), now).workload.policy
         stands = in_force(plans.get((name, pool.name), ()), (), rulings.get(name, ()), policy, now)
         planned = stands.plan.floor_at(now) if stands.state is PlanState.FRESH and stands.plan is not None else None
-        last = tuple(_last(records.get(name, ()), pool, now))
+        last = tuple(last_decisions(records.get(name, ()), pool, now))
         floor = max((decision.floor for decision in last), default=None)
         fixed = max((decision.floor for decision in last if _is_fixed(decision)), default=0)
         standing = Standing(
@@ -135,15 +136,6 @@ def _with_plans(draft: Draft, cut: Mapping[tuple[str, str], Plan], compared: Cal
     plans = tuple(cut.get((plan.workload, plan.pool), plan) for plan in draft.plans)
     changed = any(after is not before for before, after in zip(draft.plans, plans, strict=True))
     return compared(replace(draft, plans=plans)) if changed else draft
-
-
-def _last(records: Sequence[CycleRecord], pool: Pool, now: datetime) -> Iterator[Decision]:
-    """The last decision before `now` for each target of a pool that counts replicas, or for its nodes where it has nothing else."""
-    counting = set(pool.targets) - set(pool.nodes) or set(pool.targets)
-    for target in counting:
-        past = [r.decision for r in records if (r.decision.pool, r.decision.target) == (pool.name, target) and r.at < now]
-        if past:
-            yield past[-1]
 
 
 def _is_fixed(decision: Decision) -> bool:

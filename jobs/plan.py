@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from functools import partial
 
 from forecaster.approval import last_followed
+from forecaster.balance import balanced, unbalanced
 from forecaster.belief import believed_plan
 from forecaster.decision import Ruling
 from forecaster.envelope import Move, beyond, held, move
@@ -62,7 +63,8 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
             late = pool.lead_time.widened
             widened = (Reason(code=Code.LEAD_TIME_WIDENED, detail=f"lead time {pool.lead_time.told}"),) if late else ()
             plans.append(replace(made, reasons=(*made.reasons, *chosen, *told, *widened)))
-    return replace(draft, plans=tuple(plans), failures=(*draft.failures, *failures))
+    in_ratio = balanced(plans, workload.roles, workload.policy.maximum)
+    return replace(draft, plans=in_ratio, failures=(*draft.failures, *failures))
 
 
 def planned(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
@@ -78,7 +80,8 @@ def with_moves(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
 
 def budgeted(fleet: Fleet, drafts: Sequence[Draft], now: datetime) -> tuple[Draft, ...]:
     """The drafts of the whole fleet within its budgets of GPUs, before any of them is kept. Raises StoreError."""
-    return within_budgets(fleet, drafts, partial(with_moves, fleet, now=now), now)
+    within = within_budgets(fleet, drafts, partial(with_moves, fleet, now=now), now)
+    return tuple(replace(draft, plans=unbalanced(draft.plans, draft.member.workload.roles, now)) for draft in within)
 
 
 def settle(fleet: Fleet, drafts: Sequence[Draft], now: datetime) -> Iterator[Draft]:

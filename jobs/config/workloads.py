@@ -22,6 +22,7 @@ from jobs.config.capacity import ServingSection
 from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.presets import PresetSection, Supply, idle_of, supplies, used
+from jobs.config.roles import RolesSection
 from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Zone, spell_duration
 from jobs.config.task import TaskSection
 
@@ -218,6 +219,8 @@ class WorkloadSection(BaseModel):
     once: history is kept at its step."""
     pools: tuple[PoolSection, ...] = Field(min_length=1)
     """Its kinds of replicas. Shares need not add up to 1: spare capacity is allowed, and so is a part served elsewhere. No default."""
+    roles: RolesSection | None = None
+    """Prefill and decode pools whose replicas must stand in a ratio. Default: none, each pool has the floor of its own load."""
     policy: PolicySection = PolicySection()
     """Under which rules floors are chosen."""
     task: TaskSection | None = None
@@ -236,7 +239,9 @@ class WorkloadSection(BaseModel):
     def to_core(self) -> Workload:
         """The same in the core's type. Raises ValueError naming what contradicts itself."""
         pools = tuple(pool.to_core() for pool in self.pools)
-        return Workload(name=self.name, pools=pools, policy=self.policy.to_core(), calendar=self.calendar.to_core(self.zone))
+        roles = None if self.roles is None else self.roles.to_core()
+        calendar = self.calendar.to_core(self.zone)
+        return Workload(name=self.name, pools=pools, policy=self.policy.to_core(), calendar=calendar, roles=roles)
 
     def queries(self) -> tuple[Query, ...]:
         """The questions to the source, a signal each: those written out, then those of presets."""
