@@ -1,5 +1,6 @@
 """GPUs that pools share: who gets how many, as rules and as properties over any set of pools."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -35,7 +36,7 @@ def standings(draw: st.DrawFn) -> Standing:
     return Standing(claim=claim, minimum=draw(st.integers(0, 3)), share=draw(small), wanted=wanted, most=maximum)
 
 
-def taken(pools: list[Ask] | list[Standing], replicas: tuple[int, ...]) -> int:
+def taken(pools: Sequence[Ask | Standing], replicas: tuple[int, ...]) -> int:
     return sum(pool.claim.gpus_per_replica * n for pool, n in zip(pools, replicas, strict=True))
 
 

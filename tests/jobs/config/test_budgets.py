@@ -31,16 +31,20 @@ def test_a_pool_without_a_budget_has_no_claim(tmp_path: Path) -> None:
 def test_a_budget_below_the_minimums_of_its_pools_is_refused_with_the_sum(tmp_path: Path) -> None:
     written = claiming("budget: h100, gpus_per_replica: 8") + "budgets: {h100: {gpus: 39}}\n"
     assert faults_of(tmp_path, written) == [
-        "forecaster.yaml: budgets.h100.gpus: 39 GPUs are fewer than the minimums of its pools take together, 40 (5 x 8 of chat/gpu); "
-        "raise gpus, or lower `min` in their policies"
+        (
+            "forecaster.yaml: budgets.h100.gpus: 39 GPUs are fewer than the minimums of its pools take together, 40 (5 x 8 of chat/gpu); "
+            "raise gpus, or lower `min` in their policies"
+        )
     ]
 
 
 def test_the_minimums_of_included_workloads_count_too(tmp_path: Path) -> None:
     team = f"workloads:{WORKLOAD}".replace(POOL, f"{POOL} budget: h100,") + "    policy: {min: 5}\n"
     assert faults_of(tmp_path, f"{SOURCES}include: [team.yaml]\nbudgets: {{h100: {{gpus: 4}}}}\n", team=team) == [
-        "forecaster.yaml: budgets.h100.gpus: 4 GPUs are fewer than the minimums of its pools take together, 5 (5 x 1 of chat/gpu); "
-        "raise gpus, or lower `min` in their policies"
+        (
+            "forecaster.yaml: budgets.h100.gpus: 4 GPUs are fewer than the minimums of its pools take together, 5 (5 x 1 of chat/gpu); "
+            "raise gpus, or lower `min` in their policies"
+        )
     ]
 
 
