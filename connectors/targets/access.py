@@ -82,7 +82,7 @@ def excess(ref: ObjectRef, cluster: Cluster) -> tuple[str, ...]:
     """The rights of our role around an object that no target needs: to make and delete objects, to read secrets, to get into pods."""
     kind = ObjectRef(group=ref.group, version=ref.version, plural=ref.plural, namespace=ref.namespace, name="")
     asked = [("create", kind), ("delete", ref), *((verb, _core(plural, ref.namespace, sub)) for verb, plural, sub in _NEVER_NEEDED)]
-    return tuple(f"{verb} {one.resource}" for verb, one in asked if _is_allowed(cluster, verb, one))
+    return tuple(f"{verb} {one.rule}" for verb, one in asked if _is_allowed(cluster, verb, one))
 
 
 _NEVER_NEEDED = (("get", "secrets", ""), ("delete", "pods", ""), ("create", "pods", "exec"))

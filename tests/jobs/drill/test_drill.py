@@ -170,7 +170,7 @@ def test_a_role_that_may_more_than_it_needs_is_a_warning_that_names_each_right(w
     world.workload("chat")
     excess = of(drilled(world), Promise.EXCESS)
     assert excess.result is Result.WARNING
-    hpas = "horizontalpodautoscalers.autoscaling"
+    hpas = "horizontalpodautoscalers"
     assert f"create {hpas}, delete {hpas}, get secrets, delete pods, create pods/exec" in excess.evidence
     assert "docs/targets/kubernetes-hpa.md" in excess.evidence
 
