@@ -10,6 +10,7 @@ from jobs.cli import (
     advise,
     backtest,
     calendar,
+    capacity,
     cost,
     demo,
     export,
@@ -99,6 +100,15 @@ exports.command("hpa")(export.hpa)
 app.add_typer(exports, name="export")
 app.command("savings")(savings.savings)
 app.command("ledger")(ledger.ledger)
+capacities = typer.Typer(
+    help="What one replica carries: of load tests, by pool; and what the load is.",
+    cls=ShowsByDefault,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+capacities.command("import")(capacity.import_)
+capacities.command("show")(capacity.show_)
+app.add_typer(capacities, name="capacity")
 costs = typer.Typer(help="What a request, a token and a task cost; two of them side by side.", cls=ShowsByDefault, rich_markup_mode=None)
 costs.command("show")(cost.show_)
 costs.command("compare")(cost.compare)

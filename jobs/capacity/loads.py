@@ -1,0 +1,94 @@
+"""What the load of a workload is, over windows kept apart: rates, streams, tokens and latencies. What is not known is None, never zero."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from forecaster.errors import SourceError
+from forecaster.ports import Query, Store
+from forecaster.series import Floats, Signal, Window
+from forecaster.units import DAY_S, HOUR_S, MINUTE_S, floor_to
+from jobs.fleet import Member
+
+SPANS_S = (15 * MINUTE_S, HOUR_S, DAY_S)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Load:
+    """One workload over one span that ends with the last whole bucket.
+
+    rpm: mean; largest_rpm: the largest minute. A second is finer than any bucket that is kept, so that its peak cannot be told. latency_s:
+    mean, by Little's law (1961) streams / rate. p95_s, p99_s: the largest of the span, as presets supply them.
+    """
+
+    workload: str
+    span_s: int
+    measured_ratio: float
+    rpm: float | None
+    largest_rpm: float | None
+    streams: float | None
+    tokens_out_s: float | None
+    tokens_in_s: float | None
+    latency_s: float | None
+    p95_s: float | None
+    p99_s: float | None
+
+    @property
+    def qps(self) -> float | None:
+        """Requests a second, mean."""
+        return None if self.rpm is None else self.rpm / MINUTE_S
+
+
+def loads(store: Store, member: Member, now: datetime) -> Iterator[Load]:
+    """One row a span, from kept history; latencies are asked of the source. Raises StoreError."""
+    for span_s in SPANS_S:
+        end = floor_to(now, member.step_s)
+        yield _load(store, member, Window(start=end - timedelta(seconds=max(span_s, member.step_s)), end=end), span_s)
+
+
+def _load(store: Store, member: Member, window: Window, span_s: int) -> Load:
+    def kept(signal: Signal) -> tuple[Floats, Floats]:
+        if signal not in {query.signal for query in member.queries}:
+            return np.array([]), np.array([])
+        series = store.history(member.workload.name, signal, window, member.step_s)
+        return series.mean, series.peak
+
+    rates, peaks = kept(Signal.RPM)
+    rpm, streams = _mean(rates), _mean(kept(Signal.CONCURRENCY)[0])
+    sent = _mean(kept(Signal.INPUT_LENGTH)[0])
+    return Load(
+        workload=member.workload.name,
+        span_s=span_s,
+        measured_ratio=float(np.mean(~np.isnan(rates))) if rates.size else 0.0,
+        rpm=rpm,
+        largest_rpm=_largest(peaks),
+        streams=streams,
+        tokens_out_s=_mean(kept(Signal.TOKENS)[0]),
+        tokens_in_s=None if sent is None or rpm is None else sent * rpm / MINUTE_S,
+        latency_s=None if not rpm or streams is None else streams / rpm * MINUTE_S,
+        p95_s=_asked(member, "latency_p95", window),
+        p99_s=_asked(member, "latency_p99", window),
+    )
+
+
+def _asked(member: Member, name: str, window: Window) -> float | None:
+    """The largest that the source tells now, None = no preset supplies it, or it did not answer."""
+    query: Query | None = member.latencies.get(name)
+    if query is None:
+        return None
+    try:
+        return _largest(member.source.fetch(query, window, member.step_s).mean)
+    except SourceError:
+        return None
+
+
+def _mean(values: Floats) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if known.size else None
+
+
+def _largest(values: Floats) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(known.max()) if known.size else None
