@@ -14,6 +14,7 @@ from connectors.targets.registry import Target, open_targets, target_name
 from forecaster.errors import ConfigRejected
 from forecaster.ports import Store
 from forecaster.workload import Mode
+from jobs.checking.capacities import with_profiles
 from jobs.checking.finding import CONFIGURATION, Finding, State
 from jobs.checking.leases import check_lease
 from jobs.checking.policies import check_policy
@@ -96,7 +97,9 @@ def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
         if found is not None:
             seen[name] = found
             yield from _rights(opened.targets[name], mode, starts=measured)
-    yield from check_policy(section, opened.config, seen, promoted)
+    known, capacities = with_profiles(section, opened.store, opened.now)
+    yield from capacities
+    yield from check_policy(section, opened.config, seen, promoted, known)
 
 
 def _rights(target: Target, mode: Mode, *, starts: bool) -> Iterator[Finding]:

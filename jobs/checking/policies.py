@@ -15,12 +15,15 @@ from jobs.config.scalars import spell_duration
 from jobs.config.workloads import WorkloadSection
 
 
-def check_policy(section: WorkloadSection, config: Config, seen: Mapping[str, Seen], promotion: Ruling | None = None) -> list[Finding]:
+def check_policy(
+    section: WorkloadSection, config: Config, seen: Mapping[str, Seen], promotion: Ruling | None = None, known: Workload | None = None
+) -> list[Finding]:
     """One finding for each contradiction, or one that says what the policy comes to.
 
-    seen: the targets that could be observed. promotion: what raises the configured mode, None = nothing does.
+    seen: the targets that could be observed. promotion: what raises the configured mode, None = nothing does. known: the workload with
+    what the store knows of its capacities, None = as configured.
     """
-    workload = section.to_core()
+    workload = section.to_core() if known is None else known
     found = [*_times(workload, config), *(said for pool in workload.pools for said in _pool(section, workload, pool, seen))]
     if not found:
         found = [(State.OK, _comes_to(section, workload, promotion))]
