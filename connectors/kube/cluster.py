@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from connectors.kube.calls import list_objects, list_pods, method_of, read_config_map, read_node, scoped
 from connectors.kube.connection import KubeConnection
+from connectors.kube.recent import Recent
 from forecaster.errors import ForecasterError
 
 if TYPE_CHECKING:
@@ -95,6 +96,7 @@ class Cluster:
         self._connection = connection
         self._lock = threading.Lock()
         self._api: CustomObjectsApi | None = None
+        self._recent: Recent[tuple[Json, ...]] = Recent()
 
     def read(self, ref: ObjectRef) -> Json:
         """The object as it stands."""
@@ -103,6 +105,10 @@ class Cluster:
     def find(self, ref: ObjectRef, selector: str) -> tuple[Json, ...]:
         """All objects of a reference without a name that the label selector takes."""
         return self._retried(self._find_once, ref, selector)
+
+    def found_lately(self, ref: ObjectRef) -> tuple[Json, ...]:
+        """All objects of a reference without a name, as they stood at most two seconds ago: of many who ask at once, one does."""
+        return self._recent.of(ref, lambda: self.find(ref, ""))
 
     def pods(self, namespace: str, selector: str) -> tuple[Json, ...]:
         """All pods of a namespace that the label selector takes."""
