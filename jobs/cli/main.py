@@ -15,6 +15,7 @@ from jobs.cli import (
     demo,
     export,
     ledger,
+    levers,
     line,
     marks,
     promote,
@@ -78,6 +79,7 @@ dates.command("remove")(calendar.remove)
 dates.command("import")(calendar.import_)
 app.add_typer(dates, name="calendar")
 app.command("tune")(tune.tune)
+app.command("levers")(levers.levers)
 app.command("promote")(promote.promote)
 app.command("pause")(rulings.pause)
 app.command("resume")(rulings.resume)

@@ -20,6 +20,7 @@ from jobs.config.policy import SECTION
 from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Whole
 from jobs.config.serve import ServeSection
 from jobs.config.templates import TemplateSection
+from jobs.config.tiers import TiersSection, tier_contradictions
 from jobs.config.workloads import WorkloadSection
 
 MemberName = Literal[
@@ -219,6 +220,8 @@ class Config(BaseModel):
     """What replica-hours and late requests cost. Default: none; `forecaster savings` tells hours alone, never a made-up sum."""
     operating_point: OperatingPointSection = OperatingPointSection()
     """Which level and HPA target are recommended."""
+    tiers: TiersSection | None = None
+    """Levers that act within seconds, and limits that follow ready capacity. Default: none."""
     daemon: DaemonSection = DaemonSection()
     """The long-running service."""
     serve: ServeSection = ServeSection()
@@ -243,6 +246,7 @@ class Config(BaseModel):
             priced=self.prices is not None,
         )
         found += without_budget(self.budgets, placed("", "workloads", self.workloads))
+        found += tier_contradictions(self.tiers, self.sources, self.workloads)
         if found:
             raise ValueError(found[0])
         return self

@@ -12,8 +12,8 @@ from jobs.daemon.due import POLL_S
 from jobs.daemon.runs import Runs
 from jobs.telemetry.runs import Half
 
-_THREADS = 2 * len(Half) + 1
-"""A run of each half by the clock, one of each that was asked for in between and waits for its turn, and a reload."""
+_THREADS = 2 * len(Half) + 2
+"""A run of each half by the clock, one of each that was asked for in between and waits for its turn, a reload, and the levers."""
 
 
 class Schedule:
@@ -38,6 +38,14 @@ class Schedule:
         self._scheduler.add_job(self._runs.apply, "interval", seconds=apply_every_s, id=Half.APPLY.value, next_run_time=now)
         self._scheduler.add_job(self._forecast, "interval", seconds=POLL_S, id=Half.FORECAST.value, next_run_time=now)
         self._scheduler.start()
+
+    def beside(self, work: Callable[[], None], every_s: float, name: str) -> None:
+        """Call something else by the clock, too; it never overlaps itself."""
+        self._scheduler.add_job(work, "interval", seconds=every_s, id=name)
+
+    def apply_at_once(self) -> None:
+        """Decide floors now, beside the clock; two that ask before it begins are one."""
+        self._once(self._runs.apply, Half.APPLY)
 
     def reload(self, path: Path) -> None:
         """Read the configuration again, beside the clock: what it connects to may be slow to answer."""

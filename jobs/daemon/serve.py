@@ -20,6 +20,7 @@ from jobs.hooks.desk import Desk
 from jobs.hooks.opening import Doors
 from jobs.hooks.readings import pulled
 from jobs.leases import give_up
+from jobs.levers.loop import LEASE, POLL_S, LeverLoop
 from jobs.operating_point import TUNE
 from jobs.telemetry import start_logging
 from jobs.telemetry.metrics import Metrics
@@ -51,17 +52,20 @@ def serve(path: Path) -> None:
         closing.callback(doors.close)
         runs = Runs(fleets, clock, metrics, diary)
         schedule = Schedule(runs, clock)
+        levers = LeverLoop(fleets, clock, metrics, schedule.apply_at_once)
         _listen(asked, signal.SIGTERM, signal.SIGINT)
         doors.open()
         there = fleets.current
         tell_fleet("start", there, metrics, known=there.workloads, met=(), sentence=f"{path} is in force")
         schedule.start(config.apply.every)
+        schedule.beside(levers.poll, POLL_S, LEASE)
         while (number := asked.get()) == signal.SIGHUP:
             schedule.reload(path)
         log.info("stop", sentence=f"{signal.Signals(number).name}: no further run begins")
         schedule.stop()
-        ended = runs.end(END_S)
-        give_up(fleets.current.config, path.parent, (*(half.value for half in Half), TUNE))
+        levers.end(END_S / 2)
+        ended = runs.end(END_S / 2)
+        give_up(fleets.current.config, path.parent, (*(half.value for half in Half), TUNE, LEASE))
         if not ended:
             _leave_at_once()
 

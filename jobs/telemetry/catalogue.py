@@ -207,6 +207,35 @@ STARTS = Metric(
     labels=POOL,
     help="Starts of replicas that the lead time rests on; absent while none was seen.",
 )
+LEVER_HELD = Metric(
+    name="forecaster_lever_held",
+    kind=Kind.GAUGE,
+    labels=("lever",),
+    help="1 while a lever stands as we set it, in mode observe as we would; absent once it is back.",
+)
+LEVER_LOST = Metric(
+    name="forecaster_lever_lost",
+    kind=Kind.GAUGE,
+    labels=("lever",),
+    help="1 while a lever is to go back and cannot be put back; the log says why.",
+)
+LEVER_MOVES = Metric(
+    name="forecaster_lever_moves_total",
+    kind=Kind.COUNTER,
+    labels=("lever",),
+    help="Writes that moved a lever.",
+)
+LADDER_STEPS = Metric(
+    name="forecaster_ladder_steps",
+    kind=Kind.GAUGE,
+    labels=("ladder",),
+    help="Steps that a ladder has taken, 0 while it rests; a rule is a ladder of one step.",
+)
+LEVER_RUN = Metric(
+    name="forecaster_lever_last_run_timestamp_seconds",
+    kind=Kind.GAUGE,
+    help="When levers were last looked after: the heartbeat of their loop.",
+)
 WORKLOADS = Metric(name="forecaster_workloads", kind=Kind.GAUGE, help="Workloads in force, those of templates included.")
 TEMPLATE_PROBLEMS = Metric(
     name="forecaster_template_problems",
@@ -263,6 +292,11 @@ METRICS = (
     COVERAGE,
     LEAD_TIME,
     STARTS,
+    LEVER_HELD,
+    LEVER_LOST,
+    LEVER_MOVES,
+    LADDER_STEPS,
+    LEVER_RUN,
     WORKLOADS,
     TEMPLATE_PROBLEMS,
     CONFIG_OK,

@@ -11,6 +11,7 @@ from forecaster.reasons import Code, Reason
 from jobs.apply import Cycle
 from jobs.draft import Draft
 from jobs.failure import Failure
+from jobs.levers.tick import Tick
 from jobs.telemetry import catalogue, readings
 from jobs.telemetry.board import Board
 from jobs.telemetry.held import LONGEST_S, held_since
@@ -39,6 +40,16 @@ KNOWN_FAILURES = (
     ("serve", "PoolUnknown"),
     ("serve", "FloorUnknown"),
     ("serve", "StoreError"),
+    ("levers", "SourceUnavailable"),
+    ("levers", "SourceRejected"),
+    ("levers", "TargetMissing"),
+    ("levers", "TargetForbidden"),
+    ("levers", "TargetRefused"),
+    ("levers", "TargetConflict"),
+    ("levers", "TargetUnavailable"),
+    ("levers", "PoolUnknown"),
+    ("levers", "StoreError"),
+    ("levers", Code.LEVER_LOST.value),
     ("reload", "ConfigRejected"),
     ("reload", "StoreError"),
 )
@@ -54,6 +65,7 @@ class Metrics:
         self._board = Board()
         self._workloads: frozenset[str] | None = None
         self._applied_at: datetime | None = None
+        self._levers: tuple[readings.Reading, ...] = ()
         self._durations = Histogram(
             catalogue.RUN_DURATION.name,
             catalogue.RUN_DURATION.help,
@@ -62,6 +74,7 @@ class Metrics:
             registry=self.registry,
         )
         self.registry.register(self._board)
+        self._board.ask(lambda: self._levers)
         self._board.mark(catalogue.BUILD, (version("forecaster"), platform.python_version()), 1)
         for half in Half:
             for outcome in Outcome:
@@ -113,6 +126,14 @@ class Metrics:
             for plan in draft.plans:
                 self._count(plan.reasons)
         self._board.show(Half.FORECAST, readings.of_drafts(drafts))
+
+    def record_levers(self, tick: Tick) -> None:
+        """Count what a tick of the levers moved and what failed, and show where they stand."""
+        self.record_failures(tick.failures)
+        self._count(tick.pulled.reasons)
+        for turn in tick.turns:
+            self._board.count(catalogue.LEVER_MOVES, (turn.lever,), tick.moves and turn.moved is not None and turn.moved.written)
+        self._levers = readings.of_levers(tick)
 
     def record_failures(self, failures: Iterable[Failure]) -> None:
         """Count failures by verb and type of error."""

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from jobs.apply import Basis, Cycle
 from jobs.draft import Draft
+from jobs.levers.tick import Tick
 from jobs.telemetry import catalogue
 from jobs.telemetry.catalogue import Metric
 from jobs.telemetry.runs import Half
@@ -45,6 +46,14 @@ def of_drafts(drafts: tuple[Draft, ...]) -> tuple[Reading, ...]:
             *_of_lead_times(draft),
         )
     )
+
+
+def of_levers(tick: Tick) -> tuple[Reading, ...]:
+    """Where levers and ladders stand after a tick."""
+    held = (_reading(catalogue.LEVER_HELD, (name,), 1) for name in tick.memory.held)
+    lost = (_reading(catalogue.LEVER_LOST, (name,), 1) for name in tick.lost)
+    steps = (_reading(catalogue.LADDER_STEPS, (name,), one.depth) for name, one in tick.memory.standings.items())
+    return (*held, *lost, *steps, _reading(catalogue.LEVER_RUN, (), tick.at.timestamp()))
 
 
 def _of_lead_times(draft: Draft) -> Iterator[Reading]:

@@ -1,0 +1,55 @@
+"""One tick with its memory: recall -> tick -> remember; the same for the daemon and for the command."""
+
+from dataclasses import replace
+from datetime import datetime
+
+from forecaster.levers import shown
+from forecaster.ports import Store
+from forecaster.reasons import Code
+from jobs.failure import Failure
+from jobs.levers.desk import Desk
+from jobs.levers.state import Memory, recall, remember
+from jobs.levers.tick import Tick, give_back, run_tick
+
+AUTO = "auto"
+
+
+def once(desk: Desk, before: Memory, now: datetime, *, first: bool) -> Tick:
+    """One tick; what changed is remembered after it. first: of this process, which then looks at every lever. Raises StoreError."""
+    tick = run_tick(desk, before, now, all_levers=first)
+    if first or _matter(tick.memory) != _matter(before):
+        remember(desk.fleet.store, desk.mode, tick.memory)
+    left = _left_by_auto(desk.fleet.store, desk.mode)
+    return replace(tick, failures=(*tick.failures, *left))
+
+
+def rehearsed(desk: Desk, before: Memory, now: datetime) -> Tick:
+    """One tick that remembers nothing, on a desk that moves nothing."""
+    return run_tick(desk, before, now, all_levers=True)
+
+
+def released(desk: Desk, before: Memory, now: datetime) -> Tick:
+    """Every lever put back, and remembered. Raises StoreError."""
+    tick = give_back(desk, before, now)
+    remember(desk.fleet.store, desk.mode, tick.memory)
+    return tick
+
+
+def _matter(memory: Memory) -> tuple[object, object]:
+    """What must outlive us; a look at pages is of use only to the next one, and is kept along with the rest."""
+    return dict(memory.standings), dict(memory.held)
+
+
+def _left_by_auto(store: Store, mode: str) -> tuple[Failure, ...]:
+    """Levers that mode auto moved and that mode observe will not put back."""
+    if mode == AUTO:
+        return ()
+    return tuple(
+        Failure(
+            verb="levers",
+            error=Code.LEVER_LOST,
+            sentence=f"{name} stands at {shown(one.value)} from mode auto, was {shown(one.original)}: run `forecaster levers --release`",
+            cause=name,
+        )
+        for name, one in recall(store, AUTO).held.items()
+    )

@@ -1,0 +1,39 @@
+"""One reading a signal: from pages of metrics as of this moment, from sources as of the last minute that they have."""
+
+import math
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from connectors.live.pages import Look
+from forecaster.errors import SourceError
+from forecaster.ports import Query, Unit
+from forecaster.series import Signal, Window
+from forecaster.units import MINUTE_S, floor_to
+from jobs.failure import Failure, failure
+from jobs.levers.desk import Desk, SourceSignal
+
+_FRESH_MIN = 2
+"""A sample of a source is taken for the present one for so long: one minute that it speaks of, and one that it may be late."""
+
+
+def read(desk: Desk, before: Look | None, now: datetime) -> tuple[Look | None, dict[str, float], list[Failure]]:
+    """This look at the pages, the readings by signal (NaN = unknown), and what could not be read."""
+    look, readings, errors = desk.pages.look(desk.asked, before, now) if desk.asked else (None, {}, [])
+    failures = [failure("levers", error) for error in errors]
+    for asked in desk.sources:
+        try:
+            readings[asked.signal] = _latest(asked, now)
+        except SourceError as error:
+            readings[asked.signal] = math.nan
+            failures.append(failure("levers", error, f"{asked.signal} could not be read: {error}"))
+    return look, readings, failures
+
+
+def _latest(asked: SourceSignal, now: datetime) -> float:
+    end = floor_to(now, MINUTE_S)
+    window = Window(start=end - timedelta(minutes=_FRESH_MIN), end=end)
+    query = Query(signal=Signal.CONDITION, expression=asked.expression, unit=Unit.COUNT)
+    mean = asked.source.fetch(query, window, MINUTE_S).mean
+    known = mean[np.isfinite(mean)]
+    return float(known[-1]) if known.size else math.nan
