@@ -93,7 +93,7 @@ def apportioned(budget: Budget, contenders: Sequence[Contender], now: datetime) 
     edges = sorted({max(edge, now) for floor in coming for edge in (floor.start, floor.until)})
     if not edges:
         return plans, ()
-    asked = np.array([_asked(contender, edges[:-1]) for contender in contenders])
+    asked = np.array([replicas_of(contender, edges[:-1]) for contender in contenders])
     table = _Table(budget=budget, contenders=contenders, edges=edges, asked=asked, gets=asked.copy())
     short = np.flatnonzero(table.sizes @ asked > budget.gpus)
     if not short.size:
@@ -107,7 +107,7 @@ def apportioned(budget: Budget, contenders: Sequence[Contender], now: datetime) 
     return tuple(None if plan is None else _cut(table, c, plan, found) for c, plan in enumerate(plans)), found
 
 
-def _asked(contender: Contender, instants: list[datetime]) -> list[int]:
+def replicas_of(contender: Contender, instants: list[datetime]) -> list[int]:
     """Replicas at each instant; where its plan says nothing a pool stays where it is."""
     plan = contender.plan
     if plan is None:

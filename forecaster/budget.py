@@ -101,7 +101,7 @@ class Standing:
     """One pool at an apply, in replicas.
 
     share: what its plan has of the budget now. wanted: what was asked for last, live load included, None = not known. most: the maximum of
-    its policy, None = none.
+    its policy, None = none. waits: its work may wait, and gives way to everything else.
     """
 
     claim: Claim
@@ -109,6 +109,7 @@ class Standing:
     share: int
     wanted: int | None = None
     most: int | None = None
+    waits: bool = False
 
     def __post_init__(self) -> None:
         for name in ("minimum", "share"):
@@ -119,21 +120,23 @@ def ceilings(gpus: int, pools: Sequence[Standing]) -> tuple[int, ...]:
     """The most that each floor may have until the next apply; they fit together unless minimums do not. More GPUs lower none.
 
     A pool has what it asked for last of its plan's share before anybody has more than that; then what live load asked for beyond shares
-    is given by priority, then the rest of the shares, then what nobody asked for, in proportion: a raise that finds its own part of that
-    is not delayed, a larger one has it at the next apply.
+    is given by priority, then the rest of the shares, then the shares of pools whose work may wait, then what nobody asked for, in
+    proportion: a raise that finds its own part of that is not delayed, a larger one has it at the next apply.
     """
     wanted = [pool.share if pool.wanted is None else pool.wanted for pool in pools]
-    asked = [min(share, want) for share, want in zip((pool.share for pool in pools), wanted, strict=True)]
-    steps = (asked, [max(a, w) for a, w in zip(asked, wanted, strict=True)], [max(p.share, w) for p, w in zip(pools, wanted, strict=True)])
+    steps = (
+        [0 if pool.waits else min(pool.share, want) for pool, want in zip(pools, wanted, strict=True)],
+        [0 if pool.waits else want for pool, want in zip(pools, wanted, strict=True)],
+        [0 if pool.waits else pool.share for pool in pools],
+        [pool.share if pool.waits else 0 for pool in pools],
+    )
     most = tuple(pool.minimum for pool in pools)
     for up_to in steps:
-        bounded = [up_to[i] if pool.most is None else min(up_to[i], max(pool.most, pool.minimum)) for i, pool in enumerate(pools)]
-        asks = [
-            Ask(claim=pool.claim, replicas=max(bound, has), minimum=has, worth=np.zeros(max(bound, has)))
-            for pool, bound, has in zip(pools, bounded, most, strict=True)
-        ]
+        bounded = [n if pool.most is None else min(n, pool.most) for n, pool in zip(up_to, pools, strict=True)]
+        asked = [max(n, has) for n, has in zip(bounded, most, strict=True)]
+        asks = [Ask(claim=pool.claim, replicas=n, minimum=has, worth=np.zeros(n)) for pool, n, has in zip(pools, asked, most, strict=True)]
         most = given(gpus, asks)
-        if any(has < ask.replicas for has, ask in zip(most, asks, strict=True)):
+        if most != tuple(asked):
             return most
     return _spread(gpus, pools, most)
 

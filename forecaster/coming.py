@@ -16,8 +16,9 @@ from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.units import iso
 
-UNMET = frozenset({Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET})
-"""The codes of what is told here, and where a budget of GPUs is too small (`apportion`) or a ratio does not hold (`balance`)."""
+UNMET = frozenset({Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET, Code.BULK_LATE})
+"""The codes of what is told here, and where a budget of GPUs is too small (`apportion`) where a ratio does not hold
+(`balance`) and where work that may wait is late (`bulk`)."""
 
 
 def unmet(plan: Plan, seen: Seen, now: datetime) -> tuple[Reason, ...]:

@@ -33,6 +33,8 @@ class Code(StrEnum):
     BUDGET_BINDS = "budget-binds"
     ROLE_RATIO = "role-ratio"
     ROLE_UNMET = "role-unmet"
+    BULK = "bulk"
+    BULK_LATE = "bulk-late"
     # correct
     PLAN_FOLLOWED = "plan-followed"
     LIVE_ABOVE_PLAN = "live-above-plan"
@@ -99,6 +101,7 @@ ALERTS = frozenset(
         Code.SHORTAGE_AHEAD,
         Code.BUDGET_BINDS,
         Code.ROLE_UNMET,
+        Code.BULK_LATE,
         Code.HOLD_WHEN_EXPIRED,
         Code.TRUST_NAIVE,
         Code.TRUST_REACTIVE,
@@ -110,7 +113,7 @@ ALERTS = frozenset(
 """The codes that a person should hear of: logged as warnings and counted apart."""
 
 PLAN_ALERTS = frozenset(
-    {Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET}
+    {Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET, Code.BULK_LATE}
 )
 """Those that a plan tells, for all of its days."""
 

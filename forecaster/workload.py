@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from forecaster.bulk import Bulk
 from forecaster.calendar import Calendar, FloorWindow
 from forecaster.capacity import Capacity
 from forecaster.claim import Claim
@@ -119,6 +120,7 @@ class Pool:
 
     slo: how long its requests may wait, None = the capacity says it all. nodes: those of the targets that count nodes under the replicas.
     stands_in_for: the pool whose overdue replicas it makes up for, None = none. claim: its place under a GPU budget, None = it has none.
+    bulk: the work that it does instead of live load, None = it serves live load.
     """
 
     name: str
@@ -130,12 +132,16 @@ class Pool:
     nodes: tuple[str, ...] = ()
     stands_in_for: str | None = None
     claim: Claim | None = None
+    bulk: Bulk | None = None
 
     def __post_init__(self) -> None:
         check_named("pool.name", self.name)
         if self.slo is not None:
             check_kept(self.capacity, self.slo)
         check_positive("pool.share_ratio", self.share_ratio, "")
+        if self.bulk is not None and self.claim is None:
+            msg = f"pool {self.name} has bulk work and no budget: name one, since it is done in what other pools leave of it"
+            raise ValueError(msg)
         if self.share_ratio > 1:
             msg = f"pool.share_ratio must be at most 1, got {self.share_ratio:g}"
             raise ValueError(msg)

@@ -23,6 +23,7 @@ from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
 from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
+from forecaster.trough import no_load
 from forecaster.units import MINUTE_S, floor_to
 from forecaster.workload import Mode, Policy
 from jobs.at_once import at_once
@@ -38,6 +39,7 @@ from jobs.scheduling import put_schedule
 from jobs.shortfall import overdue_in, stands_in
 from jobs.standing import standing
 from jobs.starts import look_at_pending
+from jobs.unread import keep_unread
 
 log = structlog.get_logger()
 
@@ -56,7 +58,7 @@ class Cycle:
     """One workload in one apply cycle. seen: the targets as they were before a write. failures: empty when all went well.
 
     news: the records worth keeping. asides: what failed and kept no floor from being decided. due: by target, the replicas that
-    should be ready by now, where that is known.
+    should be ready by now, where that is known. unread: by target, why nothing was decided of it.
     """
 
     workload: str
@@ -67,6 +69,7 @@ class Cycle:
     seen: tuple[Seen, ...] = ()
     asides: tuple[Failure, ...] = ()
     due: Mapping[str, int] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -92,6 +95,7 @@ def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     cycles = at_once(partial(_guarded, fleet, now=now, room=room), remembered(fleet.store, fleet.members, now), fleet.workers)
     fleet.store.append_records([record for cycle in cycles for record in cycle.news])
     post(fleet.store, zip(fleet.members, cycles, strict=True), now)
+    keep_unread(fleet.store, cycles, now)
     keep_ready(fleet.store, [(member, cycle.seen) for member, cycle in zip(fleet.members, cycles, strict=True)], now)
     unread = look_at_pending(fleet, [seen for cycle in cycles for seen in cycle.seen], now)
     return tuple(replace(cycle, asides=unread.get(cycle.workload, ())) for cycle in cycles)
@@ -109,10 +113,12 @@ def apply_member(
     rulings, before = memory.rulings, memory.records
     bases, turns = [], []
     short: dict[str, Overdue] = {}
+    unread: dict[str, str] = {}
     for pool in workload.in_order:
         in_force, plans = standing(fleet.store, workload, pool.name, rulings, now, near=memory.plans[pool.name], span=memory.span)
         followed = _followed(in_force, plans)
-        correction = correct(in_force.plan, look(observation, followed, pool, policy), policy)
+        seen = look(observation, followed, pool, policy) if pool.bulk is None else no_load(now)
+        correction = correct(in_force.plan, seen, policy)
         bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))
         case = partial(
             Case,
@@ -138,6 +144,7 @@ def apply_member(
                 turn = fleet.breakers.called(name, now, partial(apply_target, target, decide, policy.mode, now))
             except TargetError as error:
                 failures.append(failure("apply", error, f"{name} was not observed: {error}"))
+                unread |= {name: failures[-1].cause}
                 continue
             turns.append(turn)
             unscheduled = put_schedule(fleet.store, target, pool=pool, policy=policy, record=turn.record, seen=turn.seen)
@@ -156,6 +163,7 @@ def apply_member(
         bases=tuple(bases),
         seen=tuple(turn.seen for turn in turns),
         due={turn.seen.target: turn.due for turn in turns if turn.due is not None},
+        unread=unread,
     )
 
 
@@ -261,7 +269,8 @@ def _guarded(fleet: Fleet, each: tuple[Member, Memory], now: datetime, room: Map
     except Exception as error:  # the wall between workloads: whatever breaks one must not stop the others
         if not isinstance(error, ForecasterError):
             log.exception("apply", workload=member.workload.name)
-        return Cycle(workload=member.workload.name, records=(), failures=(failure("apply", error),))
+        broke = failure("apply", error)
+        return Cycle(workload=member.workload.name, records=(), failures=(broke,), unread=dict.fromkeys(member.targets, broke.cause))
 
 
 def _news(records: tuple[CycleRecord, ...], before: tuple[CycleRecord, ...]) -> Iterator[CycleRecord]:

@@ -5,7 +5,7 @@ Both look at the whole fleet before any workload is decided on, so that decision
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -33,6 +33,15 @@ from jobs.standing import EVER, NEAR_S, NEXT
 _PER_HOUR = HOUR_S // 60
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sharer:
+    """A pool that shares a budget, with the draft that it is of."""
+
+    draft: Draft
+    pool: Pool
+    contender: Contender
+
+
 def within_budgets(fleet: Fleet, drafts: Sequence[Draft], compared: Callable[[Draft], Draft], now: datetime) -> tuple[Draft, ...]:
     """The drafts with their plans within the budgets of GPUs. compared: how a draft's moves are found, anew where its plans were cut.
 
@@ -44,24 +53,31 @@ def within_budgets(fleet: Fleet, drafts: Sequence[Draft], compared: Callable[[Dr
     known = postings(fleet.store)
     cut: dict[tuple[str, str], Plan] = {}
     for budget in fleet.budgets:
-        sharing = [(draft, pool, claim) for draft in drafts for pool, claim in _claims(draft.member, budget)]
-        least = at_once(partial(_minimum, known=known, now=now), [(draft.member, pool) for draft, pool, _ in sharing], fleet.workers)
-        often = Counter(draft.name for draft, _, _ in sharing)
-        contenders = [
-            Contender(
-                name=draft.name if often[draft.name] == 1 else f"{draft.name}/{pool.name}",
-                claim=claim,
-                minimum=minimum,
-                plan=next((plan for plan in draft.plans if plan.pool == pool.name), None),
-                standing=max(minimum, known[draft.name, pool.name].floor if (draft.name, pool.name) in known else 0),
-                late_price=_late_price(draft.member, pool),
-            )
-            for (draft, pool, claim), minimum in zip(sharing, least, strict=True)
-        ]
+        contenders = [each.contender for each in sharers(fleet, drafts, budget, known, now)]
         plans, _ = apportioned(budget, contenders, now)
         pairs = zip(contenders, plans, strict=True)
         cut |= {(plan.workload, plan.pool): plan for before, plan in pairs if plan is not None and plan is not before.plan}
     return tuple(_with_plans(draft, cut, compared) for draft in drafts)
+
+
+def sharers(fleet: Fleet, drafts: Sequence[Draft], budget: Budget, known: Postings, now: datetime) -> list[Sharer]:
+    """The pools that share a budget, with their plans. Work that may wait asks for its minimum only: it has what is left."""
+    sharing = [(draft, pool, claim) for draft in drafts for pool, claim in _claims(draft.member, budget)]
+    least = at_once(partial(_minimum, known=known, now=now), [(draft.member, pool) for draft, pool, _ in sharing], fleet.workers)
+    often = Counter(draft.name for draft, _, _ in sharing)
+    found = []
+    for (draft, pool, claim), minimum in zip(sharing, least, strict=True):
+        posted = known.get((draft.name, pool.name))
+        contender = Contender(
+            name=draft.name if often[draft.name] == 1 else f"{draft.name}/{pool.name}",
+            claim=claim,
+            minimum=minimum,
+            plan=next((plan for plan in draft.plans if plan.pool == pool.name), None) if pool.bulk is None else None,
+            standing=minimum if posted is None or pool.bulk is not None else max(minimum, posted.floor),
+            late_price=_late_price(draft.member, pool),
+        )
+        found.append(Sharer(draft=draft, pool=pool, contender=contender))
+    return found
 
 
 def rooms(fleet: Fleet, now: datetime) -> Mapping[tuple[str, str], Room]:
@@ -93,6 +109,7 @@ def rooms(fleet: Fleet, now: datetime) -> Mapping[tuple[str, str], Room]:
             share=planned.replicas if planned is not None else floor or 0,
             wanted=max((decision.wanted for decision in last), default=None),
             most=policy.maximum,
+            waits=pool.bulk is not None,
         )
         found[claim.budget].append(((name, pool.name), standing))
     return {key: room for budget in fleet.budgets for key, room in _rooms(budget, found[budget.name])}

@@ -18,6 +18,7 @@ from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
 from forecaster.units import DAY_S
 from forecaster.workload import Mode
 from jobs.budget import within_budgets
+from jobs.bulk import in_troughs
 from jobs.draft import Draft, walled
 from jobs.failure import Failure
 from jobs.fleet import Fleet
@@ -51,7 +52,8 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
     plans, failures = [], []
     workload = draft.member.workload
     forecasts = draft.believed or tuple(f for f in draft.forecasts if f.signal in LOAD_SIGNALS)
-    for pool in workload.pools if forecasts else ():
+    serving = [pool for pool in workload.pools if pool.bulk is None]
+    for pool in serving if forecasts else ():
         leveled, chosen = at_its_level(draft.member, pool)
         made = believed_plan(forecasts, draft.trusts, leveled, pool, now)
         if made is None:
@@ -80,7 +82,8 @@ def with_moves(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
 
 def budgeted(fleet: Fleet, drafts: Sequence[Draft], now: datetime) -> tuple[Draft, ...]:
     """The drafts of the whole fleet within its budgets of GPUs, before any of them is kept. Raises StoreError."""
-    within = within_budgets(fleet, drafts, partial(with_moves, fleet, now=now), now)
+    compared = partial(with_moves, fleet, now=now)
+    within = in_troughs(fleet, within_budgets(fleet, drafts, compared, now), compared, now)
     return tuple(replace(draft, plans=unbalanced(draft.plans, draft.member.workload.roles, now)) for draft in within)
 
 

@@ -18,6 +18,7 @@ from forecaster.queueing import WaitSlo, check_kept
 from forecaster.series import LOAD_SIGNALS, Signal
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
+from jobs.config.bulk import BulkSection
 from jobs.config.capacity import ServingSection
 from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
@@ -137,6 +138,9 @@ class PoolSection(BaseModel):
     priority: Integer = 0
     """Its place under the budget: where GPUs are too few, pools of a higher priority are served first, and alike ones by how likely each
     replica is needed. Default 0."""
+    bulk: BulkSection | None = None
+    """Work that may wait, which the pool does instead of live load, in what the other pools of its budget leave; it needs a `budget` and no
+    `capacity`, and its `share` says nothing. Default: none, it serves its share of the load."""
     targets: tuple[TargetConfig, ...] = Field(min_length=1)
     """Where the floor is written, in this order, nodes before what runs on them. No default."""
 
@@ -144,6 +148,8 @@ class PoolSection(BaseModel):
     def _check(self) -> Self:
         if self.slo is not None:
             check_kept(self.capacity.to_core(), self.slo.to_core())
+        if self.bulk is not None and self.capacity != CapacitySection():
+            raise ValueError("bulk and capacity contradict each other: bulk work is no live load; say the speed of a replica in bulk")
         return self
 
     def to_core(self) -> Pool:
@@ -160,6 +166,7 @@ class PoolSection(BaseModel):
             slo=None if self.slo is None else self.slo.to_core(),
             stands_in_for=self.stands_in_for,
             claim=self._claim(),
+            bulk=None if self.bulk is None else self.bulk.to_core(),
         )
 
     def _claim(self) -> Claim | None:

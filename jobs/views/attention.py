@@ -11,6 +11,7 @@ from forecaster.reasons import ALERTS, PLAN_ALERTS, Code
 from forecaster.series import LOAD_SIGNALS
 from forecaster.units import HOUR_S, iso
 from forecaster.workload import Workload
+from jobs.unread import Unread
 from jobs.views.kept import Kept
 from jobs.views.pools import PoolReview
 from jobs.views.signals import SignalReview
@@ -35,12 +36,13 @@ def attention(kept: Kept, pools: Sequence[PoolReview], signals: Sequence[SignalR
     """Everything about one workload, what awaits a decision first."""
     records = {(r.decision.pool, r.decision.target): r for r in kept.last_records()}
     targets = [(pool.name, target) for pool in kept.workload.pools for target in pool.targets]
+    unread = kept.unread()
     return (
         *(_waiting(kept.workload, pool, pool.in_force.waiting) for pool in pools if pool.in_force.waiting is not None),
         *orders(kept.workload, kept.rulings(), kept.now),
         *(found for pool in pools for found in _plan_alerts(pool, signals)),
         *_told_by_plans(pools),
-        *(found for pool, target in targets for found in target_alerts(target, records.get((pool, target)), kept.now)),
+        *(found for pool, target in targets for found in target_alerts(target, records.get((pool, target)), kept.now, unread.get(target))),
         *(found for signal in signals if signal.signal in LOAD_SIGNALS for found in _signal_alerts(signal, kept)),
     )
 
@@ -65,8 +67,10 @@ def order_words(ruling: Ruling) -> str:
     return f"{what} by {ruling.author} since {iso(ruling.at)}, {end}: {ruling.reason}"
 
 
-def target_alerts(target: str, record: CycleRecord | None, now: datetime) -> list[Attention]:
-    """What the last record of a target says that a person should hear of, and whether it is the last for too long."""
+def target_alerts(target: str, record: CycleRecord | None, now: datetime, unread: Unread | None) -> list[Attention]:
+    """What the last record of a target says that a person should hear of, and whether it is the last for too long, or why."""
+    if unread is not None:
+        return [Attention(code=Code.TARGET_FAILED, sentence=f"{target} is {unread.words}")]
     if record is None:
         return [Attention(code=Code.TARGET_FAILED, sentence=f"no floor was decided for {target} yet", commands=("apply",))]
     found = []
@@ -96,7 +100,7 @@ def _waiting(workload: Workload, pool: PoolReview, plan: Plan) -> Attention:
 
 def _plan_alerts(review: PoolReview, signals: Sequence[SignalReview]) -> list[Attention]:
     pool, forecast = review.pool, [s.signal for s in signals if s.forecast is not None and s.signal in LOAD_SIGNALS]
-    if forecast and all(pool.capacity.of(signal) is None for signal in forecast):
+    if pool.bulk is None and forecast and all(pool.capacity.of(signal) is None for signal in forecast):
         sentence = f"pool {pool.name} has no capacity for {', '.join(forecast)}: it is held where it is; set capacity in its section"
         return [Attention(code=Code.NO_CAPACITY, sentence=sentence)]
     match review.in_force.state:
