@@ -69,7 +69,7 @@ def whole_days(now: datetime, days: int) -> Window:
 def account(store: Store, members: Sequence[Member], asked: Asked) -> Account:
     """The account of whole UTC days. Raises StoreError, and NothingKept when of no workload anything was kept."""
     lines, left_out, replicas = [], [], ready_replicas(store)
-    for member, records in _with_records(store, members, asked.window):
+    for member, records in with_records(store, members, asked.window):
         try:
             lines.append(_line(replicas, member, records, asked))
         except (NothingKept, HistoryAtOtherStep) as error:
@@ -128,7 +128,7 @@ def scaled(series: Series, ratio: float) -> Series:
     return replace(series, mean=series.mean * ratio, peak=series.peak * ratio)
 
 
-def _with_records(store: Store, members: Sequence[Member], window: Window) -> Iterator[tuple[Member, tuple[CycleRecord, ...]]]:
+def with_records(store: Store, members: Sequence[Member], window: Window) -> Iterator[tuple[Member, tuple[CycleRecord, ...]]]:
     """Each member with its records, some at a time: those of a large fleet's month are not held in memory at once."""
     for first in range(0, len(members), _AT_ONCE):
         some = members[first : first + _AT_ONCE]

@@ -19,7 +19,7 @@ from jobs.checking.finding import CONFIGURATION, Finding, State
 from jobs.checking.leases import check_lease
 from jobs.checking.policies import check_policy
 from jobs.checking.promotions import promotion
-from jobs.checking.sources import Past, check_load, check_presets
+from jobs.checking.sources import Past, check_load, check_presets, check_task
 from jobs.checking.stores import check_store
 from jobs.checking.targets import check_starts, check_write, observe
 from jobs.config.document import Config
@@ -88,6 +88,7 @@ def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
     past = Past(source=opened.sources[section.source], store=opened.store, now=opened.now)
     yield from check_load(section, opened.config.forecast, past)
     yield from check_presets(section, opened.configs[section.source], opened.config.forecast, past)
+    yield from check_task(section, past)
     seen, promoted = {}, promotion(section, opened.store, opened.now)
     mode = section.policy.mode if promoted is None else Mode.AUTO
     names = {target_name(target): pool.lead_time.measured for pool in section.pools for target in pool.targets}

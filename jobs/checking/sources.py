@@ -41,6 +41,22 @@ def check_load(section: WorkloadSection, forecast: ForecastSection, past: Past) 
             yield _history(section, query, forecast, past)
 
 
+def check_task(section: WorkloadSection, past: Past) -> Iterator[Finding]:
+    """One finding a question on what a task takes; without an answer only tasks have no cost, so none of them fails the check."""
+    end = floor_to(past.now, MINUTE_S)
+    hour = Window(start=end - timedelta(seconds=HOUR_S), end=end)
+    for name, query in ({} if section.task is None else section.task.to_core().questions()).items():
+        state, sentence = State.WARNING, f"{query.expression!r} has no number of the last hour, and without one tasks have no cost"
+        try:
+            answers = past.source.fetch(query, hour, MINUTE_S).mean
+        except SourceError as error:
+            sentence = str(error)
+        else:
+            if not np.isnan(answers).all():
+                state, sentence = State.OK, f"{query.expression!r} is {np.nanmean(answers):.4g} over the last hour"
+        yield Finding(what="query", where=f"{section.name}: task.{name}", state=state, sentence=sentence)
+
+
 def check_presets(section: WorkloadSection, config: SourceConfig, forecast: ForecastSection, past: Past) -> Iterator[Finding]:
     """One finding on what presets supply, one a preset that supplies nothing, one a signal that is asked for, one a history of load."""
     if not section.presets:

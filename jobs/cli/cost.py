@@ -29,7 +29,7 @@ def show_(
     Replicas are those seen ready, else the floors decided. Without prices costs are in replica-hours. A workload's section `task` says
     what a task takes; retries, invalid turns and abandoned tasks are shown as their own cost. What is not known is empty.
 
-    Example: forecaster cost chat --days 28
+    Example: forecaster cost show chat --days 28
     """
     from jobs.cli.cost_tables import costs_table, costs_whole, notes
     from jobs.cli.session import session

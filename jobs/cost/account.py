@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from forecaster.decision import CycleRecord
 from forecaster.errors import HistoryAtOtherStep, NothingKept
 from forecaster.ports import Store
 from forecaster.series import Signal, Window
@@ -11,7 +12,8 @@ from forecaster.units import DAY_S
 from jobs.cost.asked import task_of
 from jobs.cost.days import Days, days_of
 from jobs.fleet import Member
-from jobs.ready import ready_replicas
+from jobs.ready import ReadyReplicas, ready_replicas
+from jobs.savings import with_records
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,10 +56,10 @@ class Costs:
 
 def costs(store: Store, members: Sequence[Member], window: Window) -> Costs:
     """What each workload's units cost. window: whole UTC days. Raises StoreError, and NothingKept when no workload has a day to count."""
-    rows, left_out = [], []
-    for member in members:
+    rows, left_out, replicas = [], [], ready_replicas(store)
+    for member, records in with_records(store, members, window):
         try:
-            rows.append(cost_of(store, member, window))
+            rows.append(_cost(replicas, member, records, window))
         except (NothingKept, HistoryAtOtherStep) as error:
             left_out.append(f"{member.workload.name}: {error}")
     if not rows:
@@ -67,8 +69,11 @@ def costs(store: Store, members: Sequence[Member], window: Window) -> Costs:
 
 def cost_of(store: Store, member: Member, window: Window) -> Cost:
     """The same of one workload. Raises StoreError, HistoryAtOtherStep, and NothingKept where no day counts."""
-    records = store.records(member.workload.name, window)
-    days = days_of(ready_replicas(store), member, records, window)
+    return _cost(ready_replicas(store), member, store.records(member.workload.name, window), window)
+
+
+def _cost(replicas: ReadyReplicas, member: Member, records: Sequence[CycleRecord], window: Window) -> Cost:
+    days = days_of(replicas, member, records, window)
     counted = days_that_count(days.used)
     if not counted:
         raise NothingKept(_missing(member, days, window))

@@ -21,7 +21,7 @@ from jobs.promotion import without
 from jobs.ready import ReadyReplicas, ready_replicas
 from jobs.recommendations import kept_looks, pools_of
 from jobs.route import route
-from jobs.savings import Asked, pool_days, sizing_signal
+from jobs.savings import Asked, pool_days, sizing_signal, with_records
 from jobs.starts import with_lead_times
 from jobs.views.accuracy import MEDIAN, over, scored
 from jobs.views.kept import Kept
@@ -62,18 +62,10 @@ class _Case:
 def advise(fleet: Fleet, members: Sequence[Member], asked: Asked, now: datetime) -> tuple[Advised, ...]:
     """One answer a member, in order. asked: over which whole UTC days, and at what the autoscalers aim. Raises StoreError."""
     replicas = ready_replicas(fleet.store)
+    measured = with_lead_times(replace(fleet, members=tuple(members)), now).members
     return tuple(
-        _advised(
-            _Case(
-                fleet=fleet,
-                replicas=replicas,
-                member=member,
-                records=fleet.store.records(member.workload.name, asked.window),
-                asked=asked,
-                now=now,
-            )
-        )
-        for member in with_lead_times(replace(fleet, members=tuple(members)), now).members
+        _advised(_Case(fleet=fleet, replicas=replicas, member=member, records=records, asked=asked, now=now))
+        for member, records in with_records(fleet.store, measured, asked.window)
     )
 
 

@@ -37,6 +37,10 @@ class TaskAsked:
             "invalid": self.invalid,
         }
 
+    def questions(self) -> dict[str, Query]:
+        """Those of them that the source is asked."""
+        return {name: told for name, told in self.told().items() if isinstance(told, Query)}
+
 
 def task_of(asked: TaskAsked, source: MetricSource, load: Series) -> Task | str:
     """What a task took over the span of a load, or a sentence that says why nobody knows.

@@ -96,6 +96,7 @@ def _table(section: Json, schema: Json) -> str:
 def _value(node: Json, schema: Json) -> str:
     """What may stand there."""
     sections = [name for _, name in _leads(node) if "properties" in schema["$defs"][name]]
+    number = "number or " if sections and _may_be_number(node) else ""
     node = resolved(schema, node)
     if "items" in node:
         inner = _links(sections, schema) if sections else _value(node["items"], schema)
@@ -103,7 +104,7 @@ def _value(node: Json, schema: Json) -> str:
     if sections:
         by_name = "" if entries_of(node) is None else "by name: "
         keys = node.get("propertyNames", {}).get("enum")
-        return (f"{_code(keys)}, each: " if keys else by_name) + _links(sections, schema)
+        return (f"{_code(keys)}, each: " if keys else by_name) + number + _links(sections, schema)
     if entries_of(node) is not None:
         return "texts by name"
     names = [node["const"]] if "const" in node else node.get("enum")
@@ -120,6 +121,11 @@ def _plain(node: Json) -> str:
     kind, *words = node["type"] if isinstance(node["type"], list) else [node["type"]]  # a number, or a word that the pattern spells
     told = f"{_KINDS[kind]} {bounds}".strip()
     return f"{told}, or `{node['pattern'].strip('^$')}`" if words else told
+
+
+def _may_be_number(node: Json) -> bool:
+    """Whether a plain number may stand in the place of a section."""
+    return node.get("type") == "number" or any(_may_be_number(option) for option in node.get("anyOf", ()))
 
 
 def _default(node: Json) -> str:

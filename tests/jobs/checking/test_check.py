@@ -71,6 +71,16 @@ def test_a_fleet_without_workloads_and_a_source_without_readers_are_told(world: 
     assert found(world, "source", "idle").sentence == "no workload reads from it, so it was not asked"
 
 
+def test_questions_on_what_a_task_takes_are_asked_and_fail_nothing(world: World) -> None:
+    world.workload("chat")
+    world.config["workloads"][0]["task"] = {"calls": {"query": "value"}, "retries": {"query": "retried"}, "rounds": 2}  # type: ignore[index]  # the file as it will be written
+    assert found(world, "query", "task.calls").state is State.OK
+    assert found(world, "query", "task.calls").sentence.startswith("'value' is ")
+    missing = found(world, "query", "task.retries")
+    assert (missing.state, "retried" in missing.sentence) == (State.WARNING, True)
+    assert not [one for one in check_all(world.path, NOW) if "task.rounds" in one.where]
+
+
 BORROWED = "no forecast is made unless similar older workloads lend their shape, and without one floors stay at the fallback"
 
 
