@@ -27,6 +27,7 @@ class WebhookReceiver:
         self.now = now
         self.objects: dict[str, Any] = {}
         self.carried_out: list[dict[str, Any]] = []
+        self.asked: list[str] = []
         self._lost = 0
         handler = _example().receiver(SECRET, self.objects, self._carry_out, self._clock)
         quiet = type("Quiet", (handler,), {"log_message": lambda *_: None, "wbufsize": -1, "send_response": self._sending(handler)})
@@ -64,6 +65,7 @@ class WebhookReceiver:
 
     def _sending(self, handler: Any) -> Any:
         def send_response(answering: Any, status: int) -> None:
+            self.asked.append(answering.command)
             lost, self._lost = (self._lost, 0) if answering.command == "POST" else (0, self._lost)
             handler.send_response(answering, 502 if lost else status)
 

@@ -96,7 +96,7 @@ class Cluster:
         self._connection = connection
         self._lock = threading.Lock()
         self._api: CustomObjectsApi | None = None
-        self._recent: Recent[tuple[Json, ...]] = Recent()
+        self._recent: Recent[Any] = Recent()
 
     def read(self, ref: ObjectRef) -> Json:
         """The object as it stands."""
@@ -108,7 +108,13 @@ class Cluster:
 
     def found_lately(self, ref: ObjectRef) -> tuple[Json, ...]:
         """All objects of a reference without a name, as they stood at most two seconds ago: of many who ask at once, one does."""
-        return self._recent.of(ref, lambda: self.find(ref, ""))
+        found: tuple[Json, ...] = self._recent.of(("find", ref), lambda: self.find(ref, ""))
+        return found
+
+    def read_lately(self, ref: ObjectRef) -> Json:
+        """The object as it stood at most two seconds ago, for what all objects of a kind rest on."""
+        value: Json = self._recent.of(("read", ref), lambda: self.read(ref))
+        return value
 
     def pods(self, namespace: str, selector: str) -> tuple[Json, ...]:
         """All pods of a namespace that the label selector takes."""
@@ -121,9 +127,10 @@ class Cluster:
         return self._retried(self._call, "get", ref, read_node)
 
     def config_map(self, namespace: str, name: str) -> dict[str, str]:
-        """The texts of a ConfigMap."""
+        """The texts of a ConfigMap, as they stood at most two seconds ago: all objects of a kind rest on the same one."""
         ref = ObjectRef(group="", version="v1", plural="configmaps", namespace=namespace, name=name)
-        texts: dict[str, str] = self._retried(self._call, "get", ref, read_config_map).get("data") or {}
+        value: Json = self._recent.of(("texts", ref), lambda: self._retried(self._call, "get", ref, read_config_map))
+        texts: dict[str, str] = value.get("data") or {}
         return texts
 
     def may(self, verb: str, ref: ObjectRef) -> bool:

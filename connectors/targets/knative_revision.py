@@ -59,7 +59,7 @@ def _check(value: Json, ref: ObjectRef, cluster: Cluster) -> None:
     if _OLD_NAME in ((value.get("metadata") or {}).get("annotations") or {}):
         msg = f"{ref} carries its minimum under the old name {_OLD_NAME}: rename it to {MIN_SCALE.name} in the template of the service"
         raise TargetRefused(msg)
-    version = _version(cluster.read(_CRD))
+    version = _version(cluster.read_lately(_CRD))
     if version is None or version < _FOLLOWED_SINCE:
         told = "does not say its version" if version is None else f"is {'.'.join(map(str, version))}"
         msg = (
