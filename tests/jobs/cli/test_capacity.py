@@ -1,0 +1,138 @@
+"""capacity import and show, as people type them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from forecaster.units import iso
+from tests.jobs.cli.process import Ended, forecaster
+from tests.jobs.world import NOW, daily_rpm, write_trace
+from tests.loadtest_files import STEPS, write_aibrix, write_vllm
+
+SLO = ("--slo", "ttft_p95=1s,e2e_p95=10s")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A workload with an imported capacity, and one with figures of its own."""
+    write_trace(tmp_path / "load.csv", daily_rpm(days=3))
+    pools = {"chat": {"profile": "imported"}, "embed": {"rpm": 300}}
+    workloads = [
+        {
+            "name": name,
+            "source": "trace",
+            "signals": {"rpm": {"query": "value", "unit": "count"}},
+            "pools": [{"name": "gpu", "capacity": capacity, "targets": [{"type": "recording", "name": name}]}],
+        }
+        for name, capacity in pools.items()
+    ]
+    (tmp_path / "forecaster.yaml").write_text(
+        yaml.safe_dump({"sources": {"trace": {"type": "csv", "path": "load.csv"}}, "workloads": workloads})
+    )
+    write_vllm(tmp_path / "runs")
+    return tmp_path
+
+
+def capacity(folder: Path, *arguments: str) -> Ended:
+    return forecaster(folder, "capacity", *arguments, "--now", iso(NOW))
+
+
+def shown(folder: Path, *arguments: str) -> list[dict[str, Any]]:
+    done = capacity(folder, "show", *arguments, "--json")
+    assert done.code == 0, done.err
+    rows: list[dict[str, Any]] = json.loads(done.out)
+    return rows
+
+
+def test_an_import_is_shown_kept_and_in_use(folder: Path) -> None:
+    done = capacity(folder, "import", "runs", "-w", "chat", *SLO)
+    assert (done.code, "594" in done.out) == (0, True), done.err
+    assert "the next step, 660 rpm, broke: P95 TTFT 1.6 s is above 1 s" in done.err
+    assert "rate binds: add replicas (memory: the KV tokens of a replica are not told)" in done.err
+    assert "floors of chat/gpu follow it from the next plan on" in done.err
+    (row,) = shown(folder, "chat")
+    assert (row["rpm"], row["concurrency"], row["tokens_per_s"]) == pytest.approx((594, 44.55, 1_980))
+    assert (row["source"], row["measured_at"]) == ("vLLM bench serve vllm-0.json and 3 more", "2026-02-20T09:00:00Z")
+    assert (row["binds"], row["stale"], row["confidence"]) == ("rate", "no", "high")
+
+
+def test_memory_binds_where_the_setup_says_how_much_there_is(folder: Path) -> None:
+    done = capacity(folder, "import", "runs", "-w", "chat", *SLO, "--setup", "kv_tokens=20000,precision=fp16")
+    assert "memory binds: add KV memory or quantise" in done.err
+    (row,) = shown(folder, "chat")
+    assert row["binds"] == "memory"
+    assert row["concurrency"] == pytest.approx(row["memory_in_flight"]) == pytest.approx(20_000 / (700 + 2 * 12_500**0.5))
+
+
+def test_a_pool_with_figures_of_its_own_keeps_them_and_is_told_of_the_contradiction(folder: Path) -> None:
+    done = capacity(folder, "import", "runs", "-w", "embed", *SLO)
+    assert "kept, and not in use: embed/gpu has figures of its own" in done.err
+    (row,) = shown(folder, "embed")
+    assert (row["rpm"], row["imported_rpm"]) == (300, pytest.approx(594))
+    assert row["contradiction"] == "300 requests/min configured, 594 measured"
+
+
+def test_the_slo_of_the_last_import_holds_until_another_is_said(folder: Path) -> None:
+    first = capacity(folder, "import", "runs", "-w", "chat")
+    assert (first.code, "--slo ttft_p95=1s,e2e_p95=10s" in first.err) == (2, True)
+    capacity(folder, "import", "runs", "-w", "chat", "--slo", "ttft_p95=600ms")
+    again = forecaster(folder, "capacity", "import", "runs", "-w", "chat", "--now", "2026-03-02T08:00:00Z")
+    assert again.code == 0
+    assert "within P95 TTFT 0.6 s" in again.err
+
+
+def test_files_that_prove_nothing_are_refused_and_nothing_is_kept(folder: Path) -> None:
+    for files, said in [
+        (["runs/vllm-0.json"], "one load step shows no knee"),
+        (
+            ["runs/vllm-0.json", "runs/vllm-1.json"],
+            "the sweep never broke the SLO: at least 480 rpm; go on to larger loads; nothing was kept",
+        ),
+        (["nowhere.json"], "nowhere.json cannot be read"),
+        ([str(write_vllm(folder / "bare", STEPS[:1], p95_ttft_ms=None)[0])], "--metric-percentiles 50,95,99"),
+    ]:
+        done = capacity(folder, "import", *files, "-w", "chat", *SLO)
+        assert (done.code, said in done.err) == (1, True), done.err
+        assert "Traceback" not in done.err
+    assert shown(folder, "chat")[0]["rpm"] is None
+
+
+def test_a_grid_needs_a_typical_request(folder: Path) -> None:
+    (grid,) = write_aibrix(folder)
+    assert "say yours with --setup" in capacity(folder, "import", str(grid), "-w", "chat").err
+    done = capacity(folder, "import", str(grid), "-w", "chat", "--setup", "input_tokens=500,output_tokens=200")
+    assert done.code == 0, done.err
+    assert shown(folder, "chat")[0]["rpm"] == pytest.approx(594)
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "said"),
+    [
+        ("--slo", "ttft_p95=1", "ttft_p95 needs a unit, such as 500ms or 1.5s"),
+        ("--slo", "ttft=1s", "knows no 'ttft'; did you mean ttft_p95?"),
+        ("--slo", "ttft_p95", "is written NAME=VALUE"),
+        ("--slo", "ttft_p95=1s,ttft_p95=2s", "says ttft_p95 twice"),
+        ("--slo", "ttft_p95=0s", "above 0 seconds"),
+        ("--setup", "tensor_parallelism=1.5", "must be a whole number"),
+        ("--setup", "kv_tokens=many", "kv_tokens must be a number"),
+        ("--setup", "input_tokens=5", "a typical request has both"),
+        ("--pool", "cpu", "there is no pool 'cpu'; chat has: gpu"),
+    ],
+)
+def test_what_is_said_wrongly_is_refused_with_the_part_that_is_wrong(folder: Path, option: str, text: str, said: str) -> None:
+    done = capacity(folder, "import", "runs", "-w", "chat", option, text)
+    assert (done.code, said in done.err) == (2, True), done.err
+
+
+def test_the_load_is_shown_by_window_and_a_peak_second_is_never_made_up(folder: Path) -> None:
+    assert forecaster(folder, "fetch", "--now", iso(NOW)).code == 0
+    rows = shown(folder, "chat", "--load")
+    assert [row["window_s"] for row in rows] == [900, 3_600, 86_400]
+    assert all(row["qps"] == pytest.approx(row["rpm"] / 60) for row in rows)
+    assert all(row["largest_minute_rpm"] >= row["rpm"] for row in rows)
+    unknown = ("peak_second_qps", "streams", "tokens_in_per_s", "latency_mean_s", "latency_p95_s", "latency_p99_s")
+    assert all(row[name] is None for row in rows for name in unknown)
+    assert "not resolvable at this scrape interval" in capacity(folder, "show", "chat", "--load").out
