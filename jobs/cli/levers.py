@@ -51,7 +51,7 @@ def _tick(at: "Session", *, dry: bool, release: bool) -> "Tick":
     from forecaster.errors import ConfigRejected
     from jobs.cli.turns import in_turn
     from jobs.levers.desk import open_desk
-    from jobs.levers.loop import LEASE
+    from jobs.levers.once import LEASE
     from jobs.wiring import open_sources
 
     tiers, folder = at.config.tiers, at.path.parent

@@ -12,6 +12,7 @@ import structlog
 from jobs.clock import SystemClock
 from jobs.config.reading import read_config
 from jobs.daemon.fleets import Fleets
+from jobs.daemon.levers import POLL_S, LeverLoop
 from jobs.daemon.reload import tell_fleet
 from jobs.daemon.roster import FleetRoster
 from jobs.daemon.runs import Runs
@@ -20,7 +21,7 @@ from jobs.hooks.desk import Desk
 from jobs.hooks.opening import Doors
 from jobs.hooks.readings import pulled
 from jobs.leases import give_up
-from jobs.levers.loop import LEASE, POLL_S, LeverLoop
+from jobs.levers.once import LEASE
 from jobs.operating_point import TUNE
 from jobs.telemetry import start_logging
 from jobs.telemetry.metrics import Metrics
@@ -29,6 +30,8 @@ from jobs.web.health import health
 
 END_S = 6.0
 """A run at work is waited for this long: with the pages' second or two we end within the 10 s that service managers grant."""
+LEVERS_END_S = 1.0
+"""So long for the levers: what a tick left half done is found on their objects at the next start."""
 log = structlog.get_logger()
 
 
@@ -63,8 +66,7 @@ def serve(path: Path) -> None:
             schedule.reload(path)
         log.info("stop", sentence=f"{signal.Signals(number).name}: no further run begins")
         schedule.stop()
-        levers.end(END_S / 2)
-        ended = runs.end(END_S / 2)
+        ended = levers.end(LEVERS_END_S) & runs.end(END_S)
         give_up(fleets.current.config, path.parent, (*(half.value for half in Half), TUNE, LEASE))
         if not ended:
             _leave_at_once()

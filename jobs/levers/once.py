@@ -12,6 +12,8 @@ from jobs.levers.state import Memory, recall, remember
 from jobs.levers.tick import Tick, give_back, run_tick
 
 AUTO = "auto"
+LEASE = "levers"
+"""The name of the lease under which levers are moved: by one process at a time."""
 
 
 def once(desk: Desk, before: Memory, now: datetime, *, first: bool) -> Tick:

@@ -12,13 +12,12 @@ from jobs.daemon.fleets import Fleets, OpenFleet
 from jobs.failure import failure
 from jobs.leases import lease_of
 from jobs.levers.desk import Desk, open_desk
-from jobs.levers.once import once
+from jobs.levers.once import LEASE, once
 from jobs.levers.state import Memory, recall
 from jobs.levers.tick import Tick
 from jobs.telemetry.metrics import Metrics
 from jobs.wiring import open_sources
 
-LEASE = "levers"
 POLL_S = 1.0
 """The schedule asks this often whether a tick is due, so that a reload may change the interval, or begin or end it all."""
 log = structlog.get_logger()
@@ -54,10 +53,12 @@ class LeverLoop:
             except Exception:  # whatever breaks a tick must not end the daemon: the next one tries again
                 log.exception("levers")
 
-    def end(self, timeout_s: float) -> None:
-        """Wait for a tick at work, and let go of connections."""
-        if self._turn.acquire(timeout=timeout_s):
+    def end(self, timeout_s: float) -> bool:
+        """Begin no further tick, wait for the one at work and let go of connections; False when it still is after that time."""
+        ended = self._turn.acquire(timeout=timeout_s)
+        if ended:
             self._closing.close()
+        return ended
 
     def _poll(self) -> None:
         with self._fleets.in_force() as opened:
