@@ -39,6 +39,8 @@ def print_explained(found: Sequence[Explained], calendar: Calendar, now: datetim
         when = f"{calendar.local(now):%a %d %b %Y %H:%M:%S %Z}"
         console.print(Text(f"{decision.workload}/{decision.pool} on {decision.target} at {when}\n", style="bold"))
         console.print(Text(each.explanation.sentence))
+        if each.unread is not None:
+            console.print(Text(f"That was its last decision: {decision.target} is {each.unread.words}"))
         steps = tuple((code, before, after, detail) for code, detail, before, after in each.explanation.steps)
         console.print()
         show(Table(title="Steps", columns=("step", "before", "after", "why"), rows=steps), Output.TABLE)
@@ -77,6 +79,7 @@ def _floor(each: Explained) -> dict[str, object]:
         "written": record.applied.written if record.applied is not None else False,
         "error": record.error,
         "sentence": each.explanation.sentence,
+        "unread": each.unread.words if each.unread is not None else None,
         "said_then": record.sentence,
         "steps": reasons_json(decision.reasons),
         "operating_point": point_json(each.point) if each.point is not None else None,

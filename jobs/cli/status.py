@@ -57,10 +57,18 @@ def status_table(found: Sequence[WorkloadStatus], store: str) -> Table:
                         _when(plan.valid_until if plan is not None else None, status, zone=" %Z"),
                         trust_cell(plan.trusts if plan is not None else ()),
                         order,
-                        record.error if record is not None else None,
+                        _error(status, target, record),
                     )
                 )
     return Table(title=f"Floors in {store}", columns=_COLUMNS, keys=_KEYS, rows=tuple(rows), named_by=2)
+
+
+def _error(status: WorkloadStatus, target: str, record: CycleRecord | None) -> str | None:
+    """Why nothing is decided of a target, else why the last decision was not written."""
+    unread = status.unread.get(target)
+    if unread is not None:
+        return unread.words
+    return record.error if record is not None else None
 
 
 def _when(at: datetime | None, status: WorkloadStatus, *, zone: str = "") -> Cell | None:
@@ -84,7 +92,7 @@ def age(seconds: float) -> Cell:
 
 
 def print_decisions(found: Sequence[WorkloadStatus]) -> None:
-    """The sentence of every last decision, with its local time."""
+    """The sentence of every last decision, with its local time, and what has not been decided on since."""
     from rich.text import Text
 
     console = terminal()
@@ -92,6 +100,8 @@ def print_decisions(found: Sequence[WorkloadStatus]) -> None:
     for status in found:
         for record in (record for pool in status.pools for _, record in pool.targets if record is not None):
             console.print(Text(f"- {status.workload.calendar.local(record.at):%a %d %b %H:%M:%S %Z} {record.sentence}"))
+        for target, unread in status.unread.items():
+            console.print(Text(f"- {status.workload.calendar.local(unread.at):%a %d %b %H:%M:%S %Z} {target} is {unread.words}"))
 
 
 def print_points(found: Sequence[WorkloadStatus]) -> None:
@@ -130,7 +140,9 @@ def _workload(status: WorkloadStatus) -> dict[str, object]:
                 "state": pool.in_force.state,
                 "plan": _plan(pool.in_force.plan, status),
                 "waiting": _plan(pool.in_force.waiting, status),
-                "targets": [{"name": target} | _record(record) for target, record in pool.targets],
+                "targets": [
+                    {"name": target} | _record(record) | {"error": _error(status, target, record)} for target, record in pool.targets
+                ],
             }
             for pool in status.pools
         ],
@@ -167,6 +179,5 @@ def _record(record: CycleRecord | None) -> dict[str, object]:
         "valid_until": decision.valid_until if decision is not None else None,
         "decided_at": record.at if record is not None else None,
         "decided_in_mode": record.mode if record is not None else None,
-        "error": record.error if record is not None else None,
         "sentence": record.sentence if record is not None else None,
     }

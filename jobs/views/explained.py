@@ -10,6 +10,7 @@ from forecaster.forecast import Forecast
 from forecaster.plan import Plan
 from forecaster.recommendation import Recommendation
 from forecaster.units import iso
+from jobs.unread import Unread
 from jobs.views.kept import Kept
 
 
@@ -18,6 +19,7 @@ class Explained:
     """One target's floor. plan: the one that was followed, None where none was or it is gone. forecasts: those that it was made from.
 
     promotion: what holds the workload in auto, None where nothing but its configuration does. point: what was recommended for its pool.
+    unread: why nothing was decided since, None where the last apply did.
     """
 
     record: CycleRecord
@@ -26,6 +28,7 @@ class Explained:
     explanation: Explanation
     promotion: Ruling | None = None
     point: Recommendation | None = None
+    unread: Unread | None = None
 
 
 def explained(kept: Kept, targets: Sequence[str]) -> tuple[Explained, ...]:
@@ -34,12 +37,14 @@ def explained(kept: Kept, targets: Sequence[str]) -> tuple[Explained, ...]:
     Records are kept when something changes, and hourly: the last one at or before an instant is in force at it.
     """
     records = [record for record in kept.last_records() if record.decision.target in targets]
+    unread = {target: found for target, found in kept.unread().items() if target in targets}
     if not records:
-        raise NothingKept(f"{kept.workload.name}: no floor was decided by {iso(kept.now)}; run `forecaster run` first")
-    return tuple(_explained(kept, record) for record in records)
+        why = "; ".join(f"{target}: {found.words}" for target, found in unread.items()) or "run `forecaster run` first"
+        raise NothingKept(f"{kept.workload.name}: no floor was decided by {iso(kept.now)}; {why}")
+    return tuple(_explained(kept, record, unread.get(record.decision.target)) for record in records)
 
 
-def _explained(kept: Kept, record: CycleRecord) -> Explained:
+def _explained(kept: Kept, record: CycleRecord, unread: Unread | None) -> Explained:
     decision = record.decision
     plan = kept.plan(decision.pool, decision.plan_id) if decision.plan_id is not None else None
     signals = plan.demand.signals if plan is not None and plan.demand is not None else ()
@@ -51,4 +56,5 @@ def _explained(kept: Kept, record: CycleRecord) -> Explained:
         explanation=explain(record, plan),
         promotion=kept.member.promotion,
         point=kept.member.points.get(decision.pool),
+        unread=unread,
     )

@@ -16,6 +16,7 @@ from forecaster.workload import Workload
 from jobs.fleet import Member
 from jobs.route import route, said_of
 from jobs.standing import FAR_S, rulings_of
+from jobs.unread import Unread, unread_targets
 
 _BACK_S = (2 * HOUR_S, 8 * HOUR_S, 26 * HOUR_S, 4 * DAY_S, FAR_S)
 """How far back the newest forecast is looked for, step by step: with one an hour the first step finds it and reads two."""
@@ -87,6 +88,11 @@ class Kept:
             if record.at <= self.now:
                 last[record.decision.pool, record.decision.target] = record
         return tuple(last.values())
+
+    def unread(self) -> dict[str, Unread]:
+        """By target, why the last apply decided nothing of it; those that it decided on are absent."""
+        known = unread_targets(self.store).items()
+        return {target: found for (workload, target), found in known if workload == self.workload.name and found.since <= self.now}
 
     def records(self, since: datetime) -> tuple[CycleRecord, ...]:
         """The records from `since` to `now`, oldest first, led by the one before it of each pool and target."""

@@ -12,6 +12,7 @@ from forecaster.recommendation import Recommendation
 from forecaster.workload import Mode, Workload
 from jobs.fleet import Member
 from jobs.standing import standing
+from jobs.unread import Unread
 from jobs.views.kept import Kept
 
 
@@ -28,7 +29,7 @@ class PoolStatus:
 class WorkloadStatus:
     """One workload as of `now`; pause, override: the orders that hold, None = none. promotion: what raised its mode from `configured`.
 
-    points: what is recommended for its pools.
+    points: what is recommended for its pools. unread: by target, why the last apply decided nothing of it.
     """
 
     now: datetime
@@ -39,13 +40,15 @@ class WorkloadStatus:
     promotion: Ruling | None
     configured: Mode
     points: Mapping[str, Recommendation]
+    unread: Mapping[str, Unread]
 
 
 def status_of(store: Store, members: tuple[Member, ...], now: datetime) -> tuple[WorkloadStatus, ...]:
     """How each member stands. Raises NothingKept when nothing was ever planned or decided, and StoreError."""
     found = tuple(_status(Kept(store=store, member=member, now=now)) for member in members)
     pools = [pool for status in found for pool in status.pools]
-    if not any(pool.in_force.plan or pool.in_force.waiting or any(record for _, record in pool.targets) for pool in pools):
+    unread = any(status.unread for status in found)
+    if not unread and not any(pool.in_force.plan or pool.in_force.waiting or any(record for _, record in pool.targets) for pool in pools):
         raise NothingKept("there is no status: nothing was planned or decided yet; run `forecaster run` first")
     return found
 
@@ -69,4 +72,5 @@ def _status(kept: Kept) -> WorkloadStatus:
         promotion=kept.member.promotion,
         configured=kept.member.configured or kept.workload.policy.mode,
         points=kept.member.points,
+        unread=kept.unread(),
     )
