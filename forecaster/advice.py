@@ -6,7 +6,8 @@
 | at their busiest (P95 of the buckets) the ready replicas are filled to less than 50 %| optimise first   |
 | a fleet that follows the load exactly, in whole replicas, would be filled to less    | optimise first   |
 | than 50 %: a call costs twice what the profile of a replica allows                   |                  |
-| the lead time binds, and 50 % or more of the load's variance is predictable          | pre-scale        |
+| 50 % or more of the load's variance is predictable, and the lead time binds          | pre-scale        |
+| the same, and the recommended operating point saves 3 % or more of the replica-hours | pre-scale        |
 | anything else: bursts within the lead time, or an autoscaler that is in time alone   | queue + reactive |
 
 The lead time binds where the autoscaler alone would serve more than 0.1 % of the requests late, by replay; where late requests cannot be
@@ -38,6 +39,8 @@ LOST_RATIO = 0.2
 FILLED_RATIO = 0.5
 PREDICTABLE_RATIO = 0.5
 LATE_RATIO = 0.001
+SAVED_RATIO = 0.03
+"""As much as another operating point must save to be recommended: less is noise."""
 BUSIEST_QUANTILE = 0.95
 LEAST_DAYS = 3
 """Days with a forecast and its load: fewer tell a day from another by chance."""
@@ -185,15 +188,25 @@ def _wasteful(figures: Figures) -> tuple[Verdict, str] | None:
 
 
 def _scaled(figures: Figures) -> tuple[Verdict, str]:
-    of = figures.variance
+    of, saved = figures.variance, figures.point_saved_ratio
+    foreseen = f"{of.predictable_ratio:.0%} of the load's variance is predictable"
     lead = f"a lead time of {figures.lead_min} min"
+    if of.predictable_ratio >= PREDICTABLE_RATIO and figures.binds:
+        return Verdict.PRE_SCALE, f"{foreseen} and {lead} binds: {_lateness(figures)}"
+    if of.predictable_ratio >= PREDICTABLE_RATIO and saved is not None and saved >= SAVED_RATIO:
+        told = f"floors under the autoscaler at the recommended operating point save {saved:.0%} of the replica-hours"
+        return Verdict.PRE_SCALE, f"{foreseen}, and {told}"
     if not figures.binds:
-        return Verdict.QUEUE, f"{_lateness(figures)}, which is in time, so floors {figures.lead_min} min ahead bring nothing"
-    if of.predictable_ratio >= PREDICTABLE_RATIO:
-        told = f"{of.predictable_ratio:.0%} of the load's variance is predictable and {lead} binds"
-        return Verdict.PRE_SCALE, f"{told}: {_lateness(figures)}"
-    told = f"{of.predictable_ratio:.0%} of the load's variance is predictable and {of.bursty_ratio:.0%} comes within {lead}"
+        return Verdict.QUEUE, f"{_lateness(figures)}, which is in time without floors{_hotter(saved)}"
+    told = f"{foreseen} and {of.bursty_ratio:.0%} comes within {lead}"
     return Verdict.QUEUE, f"{told}: a queue or batches take bursts that floors would have to be idle for"
+
+
+def _hotter(saved: float | None) -> str:
+    """What is known of floors under an autoscaler that runs hotter, which is what saves."""
+    if saved is None:
+        return "; whether floors under a hotter autoscaler save, `forecaster tune` says"
+    return f", and the recommended operating point saves {saved:.1%} of the replica-hours"
 
 
 def _lateness(figures: Figures) -> str:

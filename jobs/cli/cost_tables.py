@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from forecaster.unit_cost import PRICE, SPENT, WORK, Paid, UnitCost
 from jobs.cli.show import Cell, Table, number, percent
+from jobs.cost.asked import task_words
 
 if TYPE_CHECKING:
     from forecaster.unit_cost import Compared, Factor
@@ -173,6 +174,7 @@ def notes(rows: Sequence["Cost"]) -> list[str]:
     if unpriced:
         names = "" if len(unpriced) == len(rows) else f" of {', '.join(unpriced)}"
         told.append(f"no money is told{names}: there are no `prices` in the configuration; replica-hours stand in its place")
+    told += [f"{row.workload}: a task takes {task_words(row.task)}" for row in rows if row.task is not None]
     untold = "what a task takes is told by no `task` section, so tasks have no cost"
     return [*told, *some, *([untold] if all(row.task is None and not row.told for row in rows) else [])]
 

@@ -128,10 +128,14 @@ def test_bursts_within_the_lead_time_are_queued() -> None:
     assert "20% of the load's variance is predictable and 70% comes within a lead time of 10 min" in found.because
 
 
-def test_where_the_autoscaler_alone_is_in_time_floors_bring_nothing() -> None:
-    found = advice(replace(PLAIN, late_ratio=0.001))
-    assert found.verdict is Verdict.QUEUE
-    assert "0.10% of the requests late, which is in time" in found.because
+def test_where_the_autoscaler_alone_is_in_time_floors_need_something_to_save() -> None:
+    in_time = replace(PLAIN, late_ratio=0.001)
+    unknown, little, much = (advice(replace(in_time, point_saved_ratio=saved)) for saved in (None, 0.02, 0.03))
+    assert [found.verdict for found in (unknown, little, much)] == [Verdict.QUEUE, Verdict.QUEUE, Verdict.PRE_SCALE]
+    assert "0.10% of the requests late, which is in time without floors; whether floors under a hotter" in unknown.because
+    assert little.because.endswith("and the recommended operating point saves 2.0% of the replica-hours")
+    assert "save 3% of the replica-hours" in much.because
+    assert advice(replace(in_time, point_saved_ratio=0.3, variance=BURSTY)).verdict is Verdict.QUEUE
 
 
 def test_where_late_requests_cannot_be_counted_the_time_in_which_load_outgrows_the_autoscaler_decides() -> None:

@@ -1,6 +1,7 @@
 """Advice from what a real line left in a store."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -8,10 +9,12 @@ import pytest
 
 from forecaster.advice import Verdict
 from forecaster.marks import Mark, MarkKind
+from forecaster.recommendation import Recommendation, Tried
 from forecaster.series import Floats, Signal, Window
 from jobs.cost.advise import Advised, advise
 from jobs.fleet import Fleet
 from jobs.forecast import fetch_fleet, forecast_fleet
+from jobs.recommendations import Looked, keep_looks
 from jobs.savings import Asked, whole_days
 from tests.jobs.cost.test_account import section
 from tests.jobs.kept_days import seen_ready
@@ -84,6 +87,36 @@ def test_a_slow_day_needs_no_floors(world: World) -> None:
     assert found.verdict is Verdict.QUEUE
     assert "in time" in found.because
     assert found.figures.busiest_ratio is None
+
+
+def test_an_operating_point_that_saves_makes_floors_worth_it_where_the_autoscaler_is_in_time(world: World) -> None:
+    world.workload("chat", mode="observe")
+    with world.fleet() as fleet:
+        forecast_days(fleet)
+        keep_looks(fleet.store, {("chat", "gpu"): Looked(at=MIDNIGHT, made=(recommended(saved_ratio=0.2),))})
+        found = advised(fleet).advice
+    assert found is not None
+    assert found.verdict is Verdict.PRE_SCALE
+    assert found.figures.point_saved_ratio == pytest.approx(0.2)
+
+
+def recommended(*, saved_ratio: float) -> Recommendation:
+    """A hotter autoscaler above floors, which takes so much less."""
+    as_it_is = Tried(level=0.95, target=0.7, late_ratio=0.0, replica_hours=100.0, cost_hours=100.0)
+    return Recommendation(
+        at=MIDNIGHT,
+        since=MIDNIGHT,
+        covers=Window(start=MIDNIGHT - timedelta(days=7), end=MIDNIGHT),
+        days=7,
+        late_limit_ratio=0.001,
+        price=None,
+        pair=replace(as_it_is, target=0.9, replica_hours=100 * (1 - saved_ratio)),
+        as_it_is=as_it_is,
+        level=0.95,
+        least_late_ratio=0.0,
+        aim="as you say",
+        remedy="set it",
+    )
 
 
 def test_replicas_that_are_never_filled_come_before_any_scaling(world: World) -> None:
