@@ -33,6 +33,7 @@ class Code(StrEnum):
     BUDGET_BINDS = "budget-binds"
     ROLE_RATIO = "role-ratio"
     ROLE_UNMET = "role-unmet"
+    SPOT_LOSSES = "spot-losses"
     BULK = "bulk"
     BULK_LATE = "bulk-late"
     # correct

@@ -120,7 +120,7 @@ class Pool:
 
     slo: how long its requests may wait, None = the capacity says it all. nodes: those of the targets that count nodes under the replicas.
     stands_in_for: the pool whose overdue replicas it makes up for, None = none. claim: its place under a GPU budget, None = it has none.
-    bulk: the work that it does instead of live load, None = it serves live load.
+    bulk: the work that it does instead of live load, None = it serves live load. preempted_per_hour: how often one replica is taken away.
     """
 
     name: str
@@ -133,12 +133,14 @@ class Pool:
     stands_in_for: str | None = None
     claim: Claim | None = None
     bulk: Bulk | None = None
+    preempted_per_hour: float = 0.0
 
     def __post_init__(self) -> None:
         check_named("pool.name", self.name)
         if self.slo is not None:
             check_kept(self.capacity, self.slo)
         check_positive("pool.share_ratio", self.share_ratio, "")
+        check_not_negative("pool.preempted_per_hour", self.preempted_per_hour, "preemptions of a replica an hour")
         if self.bulk is not None and self.claim is None:
             msg = f"pool {self.name} has bulk work and no budget: name one, since it is done in what other pools leave of it"
             raise ValueError(msg)

@@ -23,6 +23,7 @@ from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
 from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
+from forecaster.spot import present
 from forecaster.trough import no_load
 from forecaster.units import MINUTE_S, floor_to
 from forecaster.workload import Mode, Policy
@@ -117,7 +118,7 @@ def apply_member(
     for pool in workload.in_order:
         in_force, plans = standing(fleet.store, workload, pool.name, rulings, now, near=memory.plans[pool.name], span=memory.span)
         followed = _followed(in_force, plans)
-        seen = look(observation, followed, pool, policy) if pool.bulk is None else no_load(now)
+        seen = look(observation, followed, present(pool), policy) if pool.bulk is None else no_load(now)
         correction = correct(in_force.plan, seen, policy)
         bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))
         case = partial(

@@ -15,6 +15,7 @@ from forecaster.events import Event
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
+from forecaster.spot import away, present
 from forecaster.units import DAY_S
 from forecaster.workload import Mode
 from jobs.budget import within_budgets
@@ -55,7 +56,7 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
     serving = [pool for pool in workload.pools if pool.bulk is None]
     for pool in serving if forecasts else ():
         leveled, chosen = at_its_level(draft.member, pool)
-        made = believed_plan(forecasts, draft.trusts, leveled, pool, now)
+        made = believed_plan(forecasts, draft.trusts, leveled, present(pool), now)
         if made is None:
             signals = ", ".join(f.signal for f in forecasts)
             sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
@@ -64,7 +65,9 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
             told = {note: None for forecast in forecasts for note in forecast.notes if note.code is Code.EVENT}
             late = pool.lead_time.widened
             widened = (Reason(code=Code.LEAD_TIME_WIDENED, detail=f"lead time {pool.lead_time.told}"),) if late else ()
-            plans.append(replace(made, reasons=(*made.reasons, *chosen, *told, *widened)))
+            lost = away(pool)
+            spot = () if lost is None else (lost.reason,)
+            plans.append(replace(made, reasons=(*made.reasons, *chosen, *told, *widened, *spot)))
     in_ratio = balanced(plans, workload.roles, workload.policy.maximum)
     return replace(draft, plans=in_ratio, failures=(*draft.failures, *failures))
 

@@ -25,6 +25,7 @@ from jobs.config.policy import SECTION, PolicySection
 from jobs.config.presets import PresetSection, Supply, idle_of, supplies, used
 from jobs.config.roles import RolesSection
 from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Zone, spell_duration
+from jobs.config.spot import SpotSection
 from jobs.config.task import TaskSection
 
 SignalName = Literal["rpm", "concurrency", "tokens", "input_length", "output_length", "queue_depth", "refused"]
@@ -138,6 +139,8 @@ class PoolSection(BaseModel):
     priority: Integer = 0
     """Its place under the budget: where GPUs are too few, pools of a higher priority are served first, and alike ones by how likely each
     replica is needed. Default 0."""
+    spot: SpotSection | None = None
+    """How often its replicas are taken away: what is away on average is asked for on top. Default: none, they stay until they are lowered."""
     bulk: BulkSection | None = None
     """Work that may wait, which the pool does instead of live load, in what the other pools of its budget leave; it needs a `budget` and no
     `capacity`, and its `share` says nothing. Default: none, it serves its share of the load."""
@@ -167,12 +170,33 @@ class PoolSection(BaseModel):
             stands_in_for=self.stands_in_for,
             claim=self._claim(),
             bulk=None if self.bulk is None else self.bulk.to_core(),
+            preempted_per_hour=0.0 if self.spot is None else self.spot.preempted_per_hour,
         )
 
     def _claim(self) -> Claim | None:
         if self.budget is None:
             return None
         return Claim(budget=self.budget, gpus_per_replica=self.gpus_per_replica, priority=self.priority)
+
+
+class VariantSection(BaseModel):
+    """Another way to serve: quantised, distilled, another engine or GPU. `capacity compare` plans tomorrow with it; it never runs."""
+
+    model_config = SECTION
+    name: Name
+    """Unique among variants and pools of the workload; `capacity import --pool` takes it. No default."""
+    pool: Name | None = None
+    """The pool whose place it would take. Default: the first."""
+    capacity: CapacitySection = CapacitySection(profile="imported")
+    """What one replica of it carries. Default: that of its newest imported profile."""
+    serving: ServingSection = ServingSection()
+    """Its engine, model and hardware. Default: not told."""
+    lead_time: LeadTimeSection | None = None
+    """How long one of its replicas takes to be ready. Default: as the pool's."""
+    gpu_hour: Positive | None = None
+    """Price of one of its replicas for one hour, in the currency of `prices`. Default: as the pool's."""
+    gpus_per_replica: Count | None = None
+    """GPUs that one replica takes. Default: as the pool's."""
 
 
 class ContinuesSection(BaseModel):
@@ -228,6 +252,8 @@ class WorkloadSection(BaseModel):
     """Its kinds of replicas. Shares need not add up to 1: spare capacity is allowed, and so is a part served elsewhere. No default."""
     roles: RolesSection | None = None
     """Prefill and decode pools whose replicas must stand in a ratio. Default: none, each pool has the floor of its own load."""
+    variants: tuple[VariantSection, ...] = ()
+    """Other ways to serve it, for `forecaster capacity compare`. Default: none."""
     policy: PolicySection = PolicySection()
     """Under which rules floors are chosen."""
     task: TaskSection | None = None
@@ -237,6 +263,7 @@ class WorkloadSection(BaseModel):
     def _check(self) -> Self:
         if not {signal.value for signal in LOAD_SIGNALS} & {*self.signals, *(supply.quantity.value for supply in self.supplies())}:
             raise ValueError(self._without_load())
+        self._check_variants()
         if DAY_S % self.step or self.step % MINUTE_S:
             msg = f"step must be whole minutes and divide a day, such as 1m, 5m, 15m or 1h, got {spell_duration(self.step)}"
             raise ValueError(msg)
@@ -271,6 +298,15 @@ class WorkloadSection(BaseModel):
         """The questions about P95 and P99 latency that presets supply, by quantity."""
         told = {Quantity.LATENCY_P95, Quantity.LATENCY_P99}
         return {supply.quantity.value: supply.query for supply in self.supplies() if supply.quantity in told}
+
+    def _check_variants(self) -> None:
+        pools, names = [pool.name for pool in self.pools], [variant.name for variant in self.variants]
+        twice = next((name for i, name in enumerate(names) if name in pools or name in names[:i]), None)
+        if twice is not None:
+            raise ValueError(f"variants: {twice} is the name of another variant or pool; choose one of its own")
+        stray = next((variant for variant in self.variants if variant.pool is not None and variant.pool not in pools), None)
+        if stray is not None:
+            raise ValueError(f"variants: {stray.name} would take the place of {stray.pool}, which is no pool; there is: {', '.join(pools)}")
 
     def _without_load(self) -> str:
         if not self.presets:
