@@ -52,7 +52,8 @@ def guard(case: Case) -> Decision:
         reasons += more
     gone = let_go(case, floor)
     if gone is not None:
-        return _decision(case, Action.LEAVE, case.seen.floor, case.now, (*reasons, gone), wanted=wanted)
+        said = (reason for reason in reasons if reason.code is not Code.REASSERTED)  # it is not
+        return _decision(case, Action.LEAVE, case.seen.floor, case.now, (*said, gone), wanted=wanted)
     late = case.overdue
     if late is not None:
         reasons.append(Reason(code=Code.OVERDUE, detail=late.told))

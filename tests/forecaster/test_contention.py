@@ -51,10 +51,11 @@ def test_k34_a_lower_value_is_written_over_five_times_an_hour_and_then_left_with
 
 def test_an_hour_later_the_field_is_tried_again() -> None:
     past: tuple[Decision, ...] = (decided(8, at=NOW - MINUTE),)
-    for minute in range(REASSERTIONS):
+    for minute in range(60):
         past = (*past, round_of(past, 3, minute=minute))
-    assert round_of(past, 3, minute=59).action is Action.LEAVE
-    assert round_of(past, 3, minute=65).action is Action.SET
+    assert [decision.action for decision in past[1:]] == [Action.SET] * REASSERTIONS + [Action.LEAVE] * (60 - REASSERTIONS)
+    assert "5 times within the hour" in past[-1].reasons[-1].detail
+    assert round_of(past, 3, minute=61).action is Action.SET
 
 
 @pytest.mark.parametrize("floor", [8, 20])
