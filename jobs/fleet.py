@@ -16,6 +16,7 @@ from forecaster.profile import Setup
 from forecaster.recommendation import Recommendation, Rules
 from forecaster.workload import Mode, Workload
 from jobs.breakers import Breakers
+from jobs.capacity.variant import Variant
 from jobs.cost.asked import TaskAsked
 
 
@@ -28,6 +29,7 @@ class Member:
     are asked to. hpas: the HPAs among the targets, by target name. follows: whether its level is the recommended one; points: what is
     recommended now, by pool. task: what one takes, None = nobody says. servings: what each pool's replicas run; imported: the pools whose
     capacity is that of their newest profile. latencies: questions about P95 and P99 that only people look at, by name.
+    variants: other ways to serve. gpus: those of one replica, by pool.
     """
 
     workload: Workload
@@ -49,6 +51,8 @@ class Member:
     servings: Mapping[str, Setup] = field(default_factory=dict)
     imported: frozenset[str] = frozenset()
     latencies: Mapping[str, Query] = field(default_factory=dict)
+    variants: tuple[Variant, ...] = ()
+    gpus: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def lineage(self) -> Lineage:

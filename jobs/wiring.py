@@ -17,6 +17,7 @@ from forecaster.errors import ConfigRejected
 from forecaster.lineage import Lineage
 from forecaster.ports import ScaleTarget, StartSource
 from forecaster.workload import Mode
+from jobs.capacity.variant import Variant
 from jobs.config.budgets import budgets_of, without_budget
 from jobs.config.contradictions import placed
 from jobs.config.document import Config
@@ -70,6 +71,8 @@ def open_fleet(config: Config, folder: Path, *, rehearse: Rehearse = "by-mode") 
                     servings={pool.name: pool.serving.to_core() for pool in section.pools},
                     imported=frozenset(pool.name for pool in section.pools if pool.capacity.is_imported),
                     latencies=section.latencies(),
+                    variants=tuple(_variants(section, config)),
+                    gpus={pool.name: pool.gpus_per_replica for pool in section.pools},
                 )
                 for section in sections
             ),
@@ -126,6 +129,24 @@ def _prices(section: WorkloadSection, config: Config) -> dict[str, Prices]:
         return {}
     general = config.prices.to_core()
     return {pool.name: general if pool.gpu_hour is None else replace(general, gpu_hour=pool.gpu_hour) for pool in section.pools}
+
+
+def _variants(section: WorkloadSection, config: Config) -> Iterator[Variant]:
+    """The variants with what they do not say taken from the pool whose place they would take."""
+    prices = _prices(section, config)
+    for told in section.variants:
+        pool = next(pool for pool in section.pools if told.pool in {None, pool.name})
+        price = prices.get(pool.name)
+        yield Variant(
+            name=told.name,
+            pool=pool.name,
+            capacity=told.capacity.to_core(),
+            is_imported=told.capacity.is_imported,
+            serving=told.serving.to_core(),
+            lead_time=(told.lead_time or pool.lead_time).to_core(),
+            prices=price if price is None or told.gpu_hour is None else replace(price, gpu_hour=told.gpu_hour),
+            gpus_per_replica=told.gpus_per_replica or pool.gpus_per_replica,
+        )
 
 
 def _is_recorded(mode: Mode, rehearse: Rehearse) -> bool:

@@ -39,7 +39,7 @@ def import_profile(store: Store, member: Member, pool: str, files: Sequence[Path
     What neither the files nor the person tell of the setup is taken from the pool's `serving`. Raises LoadTestRejected, and keeps nothing,
     where the files cannot be read, or prove no capacity within the SLO; ConfigRejected where there is no SLO.
     """
-    serving, key = member.servings.get(pool, Setup()), (member.workload.name, pool)
+    serving, key = _serving(member, pool), (member.workload.name, pool)
     profile = read_profile(files, told.mix)
     before = newest_of(store, [key], now).get(key)
     slo = told.slo or profile.proven or (None if before is None else before.slo)
@@ -56,14 +56,21 @@ def import_profile(store: Store, member: Member, pool: str, files: Sequence[Path
 
 
 def pool_of(member: Member, name: str | None) -> str:
-    """The pool of that name, or the only one. Raises ConfigRejected naming those there are."""
-    names = [pool.name for pool in member.workload.pools]
-    if name is None and len(names) == 1:
-        return names[0]
+    """The pool or variant of that name, or the only pool. Raises ConfigRejected naming those there are."""
+    pools = [pool.name for pool in member.workload.pools]
+    names = [*pools, *(variant.name for variant in member.variants)]
+    if name is None and len(pools) == 1:
+        return pools[0]
     if name in names:
         return name
     said = "say which with --pool" if name is None else f"there is no pool {name!r}"
     raise ConfigRejected(f"{said}; {member.workload.name} has: {', '.join(names)}")
+
+
+def _serving(member: Member, pool: str) -> Setup:
+    """What a pool, or a variant, serves with."""
+    of_variant = {variant.name: variant.serving for variant in member.variants}
+    return of_variant[pool] if pool in of_variant else member.servings.get(pool, Setup())
 
 
 def told(slo: str | None, setup: str | None, author: str) -> Told:

@@ -12,6 +12,7 @@ from forecaster.series import LOAD_SIGNALS
 from forecaster.units import spell_number
 from forecaster.workload import Pool
 from jobs.capacity.known import Known, known, newest_of
+from jobs.capacity.variant import Variant
 from jobs.fleet import Member
 
 CONTRADICTION_RATIO = 0.2
@@ -41,14 +42,18 @@ class PoolCapacity:
 
 
 def overview(store: Store, members: tuple[Member, ...], now: datetime) -> Iterator[PoolCapacity]:
-    """Every pool, those of `members`, whose imported capacities are in place. Raises StoreError."""
+    """Every pool and variant of `members`, whose imported capacities are in place. Raises StoreError."""
     keys = [(member.workload.name, pool.name) for member in members for pool in member.workload.pools]
+    keys += [(member.workload.name, variant.name) for member in members for variant in member.variants]
     entries = newest_of(store, keys, now)
     for member in members:
         for pool in member.workload.pools:
             entry = entries.get((member.workload.name, pool.name))
             found = None if entry is None else known(entry, member.servings.get(pool.name, Setup()), now)
             yield _of_pool(member, pool, found)
+        for variant in member.variants:
+            entry = entries.get((member.workload.name, variant.name))
+            yield _of_variant(member, variant, None if entry is None else known(entry, variant.serving, now))
 
 
 def contradiction(configured: Capacity, measured: Capacity) -> str:
@@ -60,6 +65,20 @@ def contradiction(configured: Capacity, measured: Capacity) -> str:
         if said is not None and found is not None and abs(said - found) > CONTRADICTION_RATIO * found
     ]
     return "; ".join(apart)
+
+
+def _of_variant(member: Member, variant: Variant, found: Known | None) -> PoolCapacity:
+    measured = None if found is None else found.capacity
+    capacity = measured if variant.is_imported and measured is not None else variant.capacity
+    is_known = any(capacity.of(signal) is not None for signal in LOAD_SIGNALS)
+    return PoolCapacity(
+        workload=member.workload.name,
+        pool=variant.name,
+        in_use=capacity,
+        origin=None if not is_known else Origin.FILE if variant.is_imported else Origin.CONFIGURED,
+        profile=found,
+        contradiction="" if measured is None or variant.is_imported else contradiction(variant.capacity, measured),
+    )
 
 
 def _of_pool(member: Member, pool: Pool, found: Known | None) -> PoolCapacity:

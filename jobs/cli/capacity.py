@@ -1,4 +1,4 @@
-"""The commands `capacity import` and `capacity show`: what one replica carries, and what the load is."""
+"""The commands `capacity import`, `show` and `compare`: what one replica carries, what the load is, and tomorrow under each variant."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +10,7 @@ from jobs.cli.options import AnyWorkload, ConfigFile, Json, Now, Output, OutputF
 if TYPE_CHECKING:
     from datetime import datetime
 
+    from jobs.capacity.compare import Option
     from jobs.capacity.loads import Load
     from jobs.capacity.overview import PoolCapacity
     from jobs.cli.show import Table
@@ -68,8 +69,36 @@ def import_(
         fresh = with_capacities(replace(at.fleet, members=(member,)), at.now).members
         (row,) = [each for each in overview(at.fleet.store, fresh, at.now) if each.pool == chosen]
         show(_capacities([row], at.now), Output.TABLE)
-        for sentence in (*_notes(row), _from_now_on(row, is_asked=chosen in member.imported)):
+        for sentence in (*_notes(row), _from_now_on(row, {each.name for each in member.variants}, is_asked=chosen in member.imported)):
             say(sentence)
+
+
+def compare(
+    workload: AnyWorkload = None,
+    config: ConfigFile = None,
+    now: Now = None,
+    output: OutputFormat = Output.TABLE,
+    json: Json = False,
+) -> None:
+    """Tomorrow under each of a workload's `variants` (quantised, distilled, another engine or GPU) beside what runs.
+
+    Floors, GPU-hours and cost, and cost of 1,000 expected requests, planned over the stored forecast: nothing is forecast anew, and nothing
+    is kept. Cost needs `prices`. What is not known is empty, and a sentence says why.
+
+    Example: forecaster capacity compare chat
+    """
+    from jobs.capacity.compare import compare
+    from jobs.cli.session import session
+    from jobs.cli.show import say, show
+
+    output = Output.JSON if json else output
+    with session(config, now) as at:
+        rows = [row for member in at.members(workload) for row in compare(at.fleet, member, at.now)]
+    show(_options(rows), output)
+    if output is Output.TABLE:
+        for row in rows:
+            if row.doubt:
+                say(f"{row.workload}/{row.variant}: {row.doubt}")
 
 
 def show_(
@@ -152,7 +181,9 @@ def _notes(row: "PoolCapacity") -> list[str]:
     return notes + ([f"the configured figures hold, and the profile contradicts them: {row.contradiction}"] if row.contradiction else [])
 
 
-def _from_now_on(row: "PoolCapacity", *, is_asked: bool) -> str:
+def _from_now_on(row: "PoolCapacity", variants: "set[str]", *, is_asked: bool) -> str:
+    if row.pool in variants:
+        return f"kept: `forecaster capacity compare {row.workload}` plans tomorrow with it"
     if is_asked:
         return f"kept: floors of {row.workload}/{row.pool} follow it from the next plan on; `forecaster plan` makes one now"
     return f"kept, and not in use: {row.workload}/{row.pool} has figures of its own; write `capacity: {{profile: imported}}` to follow it"
@@ -179,6 +210,34 @@ def _loads(rows: "list[Load]") -> "Table":
         for row in rows
     )
     return Table(title="What the load is", columns=names, keys=keys, rows=cells, empty="there is no workload", named_by=2)
+
+
+def _options(rows: "list[Option]") -> "Table":
+    from jobs.cli.show import Cell, Table
+    from jobs.config.scalars import spell_duration
+
+    keys: tuple[str, ...] = ("workload", "pool", "variant", "day", "capacity_rpm", "lead_time_s", "least", "most", "gpu_hours", "cost")
+    keys += ("cost_per_1000_requests", "currency", "doubt")
+    names: tuple[str, ...] = ("workload", "pool", "variant", "day", "rpm a replica", "lead time", "least", "most", "GPU-hours", "cost")
+    names += ("per 1,000 requests", "currency", "doubt")
+    cells = tuple(
+        (
+            row.workload,
+            row.pool,
+            row.variant,
+            Cell(value=row.day, words=f"{row.day:%a %d %b}"),
+            _amount(row.capacity.rpm),
+            Cell(value=row.lead_s, words=spell_duration(row.lead_s)),
+            row.least,
+            row.most,
+            *(_amount(value) for value in (row.gpu_hours, row.cost, row.per_1000)),
+            row.currency,
+            row.doubt or None,
+        )
+        for row in rows
+    )
+    empty = "no workload has `variants`: write some under it"
+    return Table(title="Tomorrow under each variant", columns=names, keys=keys, rows=cells, empty=empty, named_by=3)
 
 
 def _amount(value: float | None) -> object:

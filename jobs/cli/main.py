@@ -110,6 +110,7 @@ capacities = typer.Typer(
 )
 capacities.command("import")(capacity.import_)
 capacities.command("show")(capacity.show_)
+capacities.command("compare")(capacity.compare)
 app.add_typer(capacities, name="capacity")
 costs = typer.Typer(help="What a request, a token and a task cost; two of them side by side.", cls=ShowsByDefault, rich_markup_mode=None)
 costs.command("show")(cost.show_)
