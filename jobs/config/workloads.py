@@ -140,7 +140,7 @@ class PoolSection(BaseModel):
     """Its place under the budget: where GPUs are too few, pools of a higher priority are served first, and alike ones by how likely each
     replica is needed. Default 0."""
     spot: SpotSection | None = None
-    """How often its replicas are taken away: what is away on average is asked for on top. Default: none, they stay until they are lowered."""
+    """How often its replicas are taken away; what is away on average is asked for on top. Default: none, they stay."""
     bulk: BulkSection | None = None
     """Work that may wait, which the pool does instead of live load, in what the other pools of its budget leave; it needs a `budget` and no
     `capacity`, and its `share` says nothing. Default: none, it serves its share of the load."""

@@ -24,8 +24,8 @@ def test_what_is_preempted_while_another_gets_ready_is_away() -> None:
     assert present(pool).capacity.concurrency == pytest.approx(3.6)
     assert present(pool).capacity.tokens is None
     assert found.reason.code is Code.SPOT_LOSSES
-    assert (
-        found.reason.detail == "0.3 of each replica an hour are preempted and another takes 20 min: 10.0% more capacity is away at any time"
+    assert found.reason.detail == (
+        "preempted 0.3 times an hour, and 20 min until another is ready: 0.1 of each replica is away on average, and asked for on top"
     )
 
 
