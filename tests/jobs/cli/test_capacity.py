@@ -136,3 +136,23 @@ def test_the_load_is_shown_by_window_and_a_peak_second_is_never_made_up(folder: 
     unknown = ("peak_second_qps", "streams", "tokens_in_per_s", "latency_mean_s", "latency_p95_s", "latency_p99_s")
     assert all(row[name] is None for row in rows for name in unknown)
     assert "not resolvable at this scrape interval" in capacity(folder, "show", "chat", "--load").out
+
+
+def test_variants_are_compared_beside_what_runs(folder: Path) -> None:
+    path = folder / "forecaster.yaml"
+    document = yaml.safe_load(path.read_text())
+    document |= {"prices": {"currency": "EUR", "gpu_hour": 4}, "forecast": {"model": "seasonal_naive"}}
+    document["workloads"][1]["variants"] = [{"name": "int8", "serving": {"precision": "int8"}, "gpu_hour": 3}]
+    path.write_text(yaml.safe_dump(document))
+    done = capacity(folder, "import", "runs", "-w", "embed", "--pool", "int8", *SLO)
+    assert "kept: `forecaster capacity compare embed` plans tomorrow with it" in done.err, done.err
+    assert [row["pool"] for row in shown(folder, "embed")] == ["gpu", "int8"]
+    assert forecaster(folder, "forecast", "--now", iso(NOW)).code in {0, 3}
+    compared = capacity(folder, "compare", "embed", "--json")
+    assert compared.code == 0, compared.err
+    now, int8 = json.loads(compared.out)
+    assert (now["variant"], int8["variant"]) == ("gpu", "int8")
+    assert int8["capacity_rpm"] == pytest.approx(594)
+    assert int8["cost"] == pytest.approx(3 * int8["gpu_hours"])
+    assert int8["cost"] < now["cost"]
+    assert "no workload has `variants`" in capacity(folder, "compare", "chat").out
