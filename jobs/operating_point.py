@@ -16,6 +16,7 @@ from forecaster.series import Series, Signal, Window
 from forecaster.units import DAY_S, ceil_to, floor_to, from_epoch_s
 from forecaster.workload import Policy, Pool
 from jobs.aims import Aim, aim_of_pool
+from jobs.capacity.known import with_capacities
 from jobs.dial import how_to_set
 from jobs.fleet import Fleet, Member
 from jobs.progress import told
@@ -87,7 +88,7 @@ def choose_in_turn(fleet: Fleet, now: datetime, progress: Progress = silent) -> 
 def choose(fleet: Fleet, looks: Mapping[PoolName, Looked], now: datetime) -> Iterator[Chosen]:
     """Choose for every pool of the fleet's members and keep what comes, one by one. Raises StoreError."""
     questions: list[Question] = []
-    for member in with_lead_times(fleet, now).members:
+    for member in with_lead_times(with_capacities(fleet, now), now).members:
         for pool, name in zip(member.workload.pools, pools_of(member), strict=True):
             asked = _walled(fleet, member, pool, looks.get(name), now)
             if isinstance(asked, Question):
