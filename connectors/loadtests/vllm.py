@@ -4,6 +4,7 @@ Latencies are in milliseconds, rates a second. Percentiles stand there only if -
 only if --percentile-metrics does, token lengths of each request only with --save-detailed.
 """
 
+import math
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
@@ -68,7 +69,7 @@ def _point(file: ResultFile) -> Point:
 def _load(file: ResultFile) -> tuple[float | None, float | None]:
     """Requests a second that were sent; None = a closed loop of so many clients."""
     clients = file.number("max_concurrency")
-    if file.at("request_rate") not in (None, "inf"):
+    if file.at("request_rate") not in (None, "inf", math.inf):
         return file.needed("request_rate"), clients
     if clients is None:
         file.reject("every request was sent at once, which is no load: run with --request-rate, or --max-concurrency")
