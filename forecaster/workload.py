@@ -174,12 +174,20 @@ class Workload:
         if not names or len(set(names)) != len(names):
             msg = f"workload {self.name} needs at least one pool and unique pool names, got {names}"
             raise ValueError(msg)
+        if not self.serving:
+            msg = f"workload {self.name} has bulk work only: one of its pools must serve its live load"
+            raise ValueError(msg)
         for pool in self.pools:
             _check_stand_in(pool, self.pools)
         for role, name in () if self.roles is None else (("prefill", self.roles.prefill), ("decode", self.roles.decode)):
             if name not in names:
                 msg = f"roles.{role} must name a pool of the workload, got {name}; there is {', '.join(names)}"
                 raise ValueError(msg)
+
+    @property
+    def serving(self) -> tuple[Pool, ...]:
+        """The pools that serve live load: what it costs, and how well it was served, is theirs."""
+        return tuple(pool for pool in self.pools if pool.bulk is None)
 
     @property
     def in_order(self) -> tuple[Pool, ...]:

@@ -45,8 +45,8 @@ def gates(fleet: Fleet, member: Member, now: datetime, aim: Aim) -> tuple[Gate, 
     return (
         days_gate(observed_days(records, targets)),
         *_coverage(evidence),
-        *(lead_time_gate(pool.name, pool.lead_time) for pool in measured.workload.pools),
-        *(capacity_gate(pool.name, tuple(_confirmations(evidence, pool))) for pool in measured.workload.pools),
+        *(lead_time_gate(pool.name, pool.lead_time) for pool in measured.workload.serving),
+        *(capacity_gate(pool.name, tuple(_confirmations(evidence, pool))) for pool in measured.workload.serving),
         replay_gate(_days(evidence, aim), aim.ratio, aim.said),
     )
 
@@ -95,7 +95,7 @@ def _days(evidence: Evidence, aim: Aim) -> tuple[Spent, ...]:
     try:
         of_pools = [
             spent(pool_days(ready_replicas(evidence.store), evidence.member, pool, evidence.records, asked))
-            for pool in evidence.member.workload.pools
+            for pool in evidence.member.workload.serving
         ]
     except (NothingKept, HistoryAtOtherStep):
         return ()

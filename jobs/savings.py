@@ -140,7 +140,7 @@ def _line(replicas: ReadyReplicas, member: Member, records: Sequence[CycleRecord
     """One workload, its pools in sum. Raises NothingKept where one of them cannot be sized or nothing of its load is kept."""
     of_pools: list[tuple[Spent, ...]] = []
     priced: list[list[Money | None]] = []
-    for pool in member.workload.pools:
+    for pool in member.workload.serving:
         found = spent(pool_days(replicas, member, pool, records, asked))
         prices = member.prices.get(pool.name)
         of_pools.append(found)

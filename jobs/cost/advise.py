@@ -80,7 +80,7 @@ def _advised(case: _Case) -> Advised:
 
 def _figures(case: _Case) -> tuple[Figures, tuple[str, ...]]:
     """Raises NothingKept where no pool can be sized, or too few days were forecast and measured."""
-    window, pools = case.asked.window, case.member.workload.pools
+    window, pools = case.asked.window, case.member.workload.serving
     kept = [pool_days(case.replicas, case.member, pool, case.records, case.asked) for pool in pools]
     replayed = [total(parts, Spent) for parts in zip(*(spent(each) for each in kept), strict=True)]
     fills = tuple(filled(case.replicas, case.member, pool, window) for pool in pools)
@@ -105,7 +105,7 @@ def _variance(case: _Case) -> Variance:
     """Of the load that the first pool is sized by, without what is marked as a lie. Raises NothingKept for too few days."""
     member, window = case.member, case.asked.window
     kept = Kept(store=case.fleet.store, member=member, now=case.now)
-    signal = sizing_signal(member, member.workload.pools[0])
+    signal = sizing_signal(member, member.workload.serving[0])
     if signal is not None:
         measured = route(case.fleet.store, member.lineage, signal, window, member.step_s).series
         load = without(measured, kept.marks(signal, window.start))

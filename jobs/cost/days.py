@@ -45,9 +45,9 @@ def days_of(replicas: ReadyReplicas, member: Member, records: Sequence[CycleReco
     Replicas are those seen ready, on days without such looks the floors that were decided.
     """
     count = int(window.length_s // DAY_S)
-    parts = [_pool(replicas, member, pool, records, window) for pool in member.workload.pools]
+    parts = [_pool(replicas, member, pool, records, window) for pool in member.workload.serving]
     load = _kept(replicas, member, Signal.RPM, window)
-    served = min(1.0, sum(pool.share_ratio for pool in member.workload.pools))
+    served = min(1.0, sum(pool.share_ratio for pool in member.workload.serving))
     done = {name: day_means(values * served, count) for name, values in _work(replicas, member, load, window).items()}
     found = {of for part in parts for of in part.of if of is not None}
     return Days(
@@ -85,7 +85,7 @@ def filled(replicas: ReadyReplicas, member: Member, pool: Pool, window: Window) 
     if signal is None or capacity is None:
         return np.full(int(window.length_s // member.step_s), np.nan)
     carry = capacity * member.workload.policy.efficiency_ratio
-    spare = max(1.0, sum(each.share_ratio for each in member.workload.pools))  # shares of more than all are room, not load
+    spare = max(1.0, sum(each.share_ratio for each in member.workload.serving))  # shares of more than all are room, not load
     busy: Floats = _kept(replicas, member, signal, window).mean * (pool.share_ratio / spare / carry)
     return busy
 

@@ -5,9 +5,11 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from forecaster.reasons import Code
 from jobs.apply import apply_fleet
+from jobs.cli.main import app
 from jobs.config.reading import read_config
 from jobs.forecast import forecast_fleet
 from tests.jobs.config.samples import faults_of, with_workload
@@ -77,7 +79,19 @@ def test_work_that_cannot_be_done_in_time_is_told_with_the_plan(world: World) ->
     assert "of 1,000 replica-hours of chat/batch are not done by 2026-03-03T05:00:00Z" in late.detail
 
 
-POOL = "capacity: {rpm: 60}"
+def test_bulk_work_keeps_no_account_of_live_load_from_being_told(world: World) -> None:
+    with_bulk(world, {"replica_hours": 20, "deadline": "06:00"})
+    with world.fleet() as fleet:
+        forecast_fleet(fleet, NOW)
+        apply_fleet(fleet, NOW)
+    at = ["--config", str(world.path), "--now", (NOW + 24 * HOUR).isoformat()]
+    told = CliRunner().invoke(app, ["savings", *at])
+    assert "has no capacity" not in told.stderr
+    assert "chat" in told.stdout
+
+
+POOL = "{name: gpu, capacity: {rpm: 60},"
+LIVE = "{name: live, capacity: {rpm: 60}, targets: [{type: recording, name: live}]}, {name: gpu,"
 
 
 @pytest.mark.parametrize(
@@ -93,14 +107,20 @@ POOL = "capacity: {rpm: 60}"
     ],
 )
 def test_bulk_work_that_is_not_clear_is_one_sentence(tmp_path: Path, written: str, told: str) -> None:
-    faults = faults_of(tmp_path, with_workload(POOL, written) + "budgets: {h100: {gpus: 8}}\n")
+    faults = faults_of(tmp_path, with_workload(POOL, f"{LIVE} {written},") + "budgets: {h100: {gpus: 8}}\n")
     assert any(told in fault for fault in faults)
 
 
 def test_tokens_over_the_speed_of_a_replica_are_replica_seconds(tmp_path: Path) -> None:
     path = tmp_path / "forecaster.yaml"
     written = "budget: h100, bulk: {tokens: 7200000, tokens_per_s: 2000, deadline: '06:00', span: 8h}"
-    path.write_text(with_workload(POOL, written) + "budgets: {h100: {gpus: 8}}\n")
-    (pool,) = read_config(path).workloads[0].to_core().pools
+    path.write_text(with_workload(POOL, f"{LIVE} {written},") + "budgets: {h100: {gpus: 8}}\n")
+    _, pool = read_config(path).workloads[0].to_core().pools
     assert pool.bulk is not None
     assert (pool.bulk.work_s, pool.bulk.daily_min, pool.bulk.span_s) == (3_600, 360, 28_800)
+
+
+def test_a_workload_that_serves_no_live_load_is_refused(tmp_path: Path) -> None:
+    written = with_workload(POOL, "{name: gpu, budget: h100, bulk: {replica_hours: 8, deadline: '06:00'},")
+    (fault,) = faults_of(tmp_path, written + "budgets: {h100: {gpus: 8}}\n")
+    assert "has bulk work only: one of its pools must serve its live load" in fault
