@@ -76,6 +76,9 @@ def _handler(server: JsonServer) -> type[BaseHTTPRequestHandler]:
         def do_PUT(self) -> None:
             self._serve()
 
+        def do_PATCH(self) -> None:
+            self._serve()
+
         def _serve(self) -> None:
             parts = urlsplit(self.path)
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))

@@ -8,7 +8,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from connectors.login import Login
 
-Method: TypeAlias = Literal["GET", "POST", "PUT"]
+Method: TypeAlias = Literal["GET", "POST", "PUT", "PATCH"]
 
 _TRANSIENT = frozenset({429, *range(500, 600)})
 

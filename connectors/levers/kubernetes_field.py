@@ -8,7 +8,7 @@ release   the same with the original, and our mark removed
 import hashlib
 import json
 from datetime import UTC, datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -17,6 +17,7 @@ from connectors.kube.connection import KubeConnection
 from connectors.kube.errors import target_error
 from connectors.kube.paths import Path, parse, spell
 from connectors.kube.plurals import regular_plural
+from connectors.levers.json_fields import found_at, patch_of
 from forecaster.errors import TargetConflict, TargetRefused
 from forecaster.ladder import LeverValue
 from forecaster.levers import LeverSeen, Moved, let_go, set_to
@@ -106,7 +107,7 @@ class KubernetesFieldLever:
         value = self._read()
         metadata = value.get("metadata") or {}
         mark = self._marked((metadata.get("annotations") or {}).get(self._mark))
-        stands = _plain(_found(value, self._path), self._ref, self._path)
+        stands = _plain(found_at(value, self._path), self._ref, self._path)
         return LeverSeen(
             lever=self.name,
             at=now,
@@ -141,7 +142,7 @@ class KubernetesFieldLever:
 
     def _patch(self, value: LeverValue | None, mark: str | None, seen: LeverSeen) -> None:
         metadata: Json = {"resourceVersion": seen.version, "annotations": {self._mark: mark}}
-        field = _patch_of(self._path, value, self._of(seen) if any(key.isdigit() for key in self._path) else None)
+        field = patch_of(self._path, value, self._of(seen) if any(key.isdigit() for key in self._path) else None)
         try:
             self._cluster.merge(self._ref, _joined({"metadata": metadata}, field))
         except KubeFailed as failed:
@@ -199,43 +200,6 @@ def _as_left(stands: LeverValue | None, left: LeverValue) -> LeverValue | None:
     """What stands there in the type that we wrote, where it is kept as text."""
     text = str(left).lower() if isinstance(left, bool) else str(left)
     return left if stands == text else stands
-
-
-def _found(value: object, path: Path) -> object:
-    for key in path:
-        match value:
-            case dict():
-                value = value.get(key)
-            case list() if key.isdigit() and int(key) < len(value):
-                value = value[int(key)]
-            case _:
-                return None
-    return value
-
-
-def _patch_of(path: Path, value: LeverValue | None, whole: Any) -> Any:  # noqa: ANN401  # any part of an object
-    """A merge patch that writes the value (None removes it) and nothing else; a list on the way is written anew, the rest as in `whole`."""
-    if not path:
-        return value
-    key, rest = path[0], path[1:]
-    if isinstance(whole, list):
-        if not key.isdigit() or int(key) >= len(whole) or not rest:
-            msg = f"there is no entry {key} in a list of {len(whole)}, or it is no object: correct the path in the configuration"
-            raise TargetRefused(msg)
-        return [_replaced(entry, rest, value) if i == int(key) else entry for i, entry in enumerate(whole)]
-    return {key: _patch_of(rest, value, whole.get(key) if isinstance(whole, dict) else None)}
-
-
-def _replaced(entry: Any, path: Path, value: LeverValue | None) -> Any:  # noqa: ANN401  # any part of an object
-    """The part with the value in it, whole: inside of a list nothing is merged."""
-    if not path:
-        return value
-    key, rest = path[0], path[1:]
-    if isinstance(entry, list):
-        return _patch_of(path, value, entry)
-    inside = dict(entry) if isinstance(entry, dict) else {}
-    inside[key] = _replaced(inside.get(key), rest, value)
-    return {name: part for name, part in inside.items() if part is not None}
 
 
 def _joined(one: Json, other: Json) -> Json:

@@ -8,12 +8,16 @@ from pydantic import BaseModel, Field
 from connectors.http.rest import RestApi
 from connectors.kube.cluster import Cluster
 from connectors.kube.connection import KubeConnection
+from connectors.levers.apisix import ApisixLeverConfig
+from connectors.levers.documents import DocumentLever
+from connectors.levers.kong import KongLeverConfig
 from connectors.levers.kubernetes_field import KubernetesFieldLever, KubernetesFieldLeverConfig
+from connectors.levers.litellm import LitellmLeverConfig
 from connectors.levers.webhook import WebhookLever, WebhookLeverConfig
 from forecaster.ports import Lever
 
 LeverConfig: TypeAlias = Annotated[
-    KubernetesFieldLeverConfig | WebhookLeverConfig,
+    KubernetesFieldLeverConfig | WebhookLeverConfig | LitellmLeverConfig | KongLeverConfig | ApisixLeverConfig,
     Field(discriminator="type", description="A value that may be moved for a while; `type` says of which kind."),
 ]
 
@@ -28,9 +32,16 @@ class _Clusters:
         return self._opened.setdefault(connection, Cluster(connection))
 
 
+def _document(config: Any, _: _Clusters) -> Lever:  # noqa: ANN401  # every kind that is one value of a document
+    return DocumentLever(config.document(), RestApi(config.endpoint()))
+
+
 OPENERS: Mapping[type[BaseModel], Callable[[Any, _Clusters], Lever]] = {
     KubernetesFieldLeverConfig: lambda config, clusters: KubernetesFieldLever(config, clusters.of(config.cluster)),
     WebhookLeverConfig: lambda config, _: WebhookLever(config, RestApi(config.endpoint())),
+    LitellmLeverConfig: _document,
+    KongLeverConfig: _document,
+    ApisixLeverConfig: _document,
 }
 
 

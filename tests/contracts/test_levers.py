@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from itertools import count
 from typing import Any, Protocol
 
@@ -10,7 +11,10 @@ import pytest
 from pydantic import SecretStr
 
 from connectors.kube.connection import KubeConnection
+from connectors.levers.apisix import ApisixLeverConfig
+from connectors.levers.kong import KongLeverConfig
 from connectors.levers.kubernetes_field import MARK, KubernetesFieldLeverConfig
+from connectors.levers.litellm import LitellmLeverConfig
 from connectors.levers.recording import RecordingLever
 from connectors.levers.registry import OPENERS, LeverConfig, lever_name, open_levers
 from connectors.levers.webhook import WebhookLeverConfig
@@ -18,6 +22,7 @@ from forecaster.errors import TargetConflict, TargetMissing
 from forecaster.ladder import LeverValue
 from forecaster.levers import Moved
 from forecaster.ports import Lever
+from tests.admin_apis import APISIX_KEY, KONG_TOKEN, MASTER_KEY, AdminApis
 from tests.kube_api import KubeApi
 from tests.lever_receiver import SECRET, LeverReceiver
 
@@ -126,6 +131,86 @@ class WebhookSubject:
         del self.hook.values[self.name]
 
 
+@dataclass(kw_only=True)
+class DocumentSubject:
+    """A value of a plugin in Kong or APISIX, or a limit of a key of LiteLLM."""
+
+    apis: AdminApis
+    kind: str
+    name: str = field(default_factory=lambda: next(_names))
+    config: LeverConfig = field(init=False)
+    address: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        url, document = self.apis.url, dict[str, Any]()
+        match self.kind:
+            case "kong":
+                self.address = f"/plugins/{self.name}"
+                document = {"id": self.name, "name": "rate-limiting", "tags": ["team-a"], "config": {"minute": FOUND, "hour": None}}
+                self.config = KongLeverConfig(type="kong", url=url, plugin=self.name, field="config.minute", token=SecretStr(KONG_TOKEN))
+            case "apisix":
+                self.address = f"/apisix/admin/routes/{self.name}"
+                document = {"id": self.name, "plugins": {"limit-count": {"count": FOUND, "time_window": 60}}}
+                self.config = ApisixLeverConfig(
+                    type="apisix",
+                    url=url,
+                    resource="routes",
+                    id=self.name,
+                    field="plugins.limit-count.count",
+                    key=SecretStr(APISIX_KEY),
+                )
+            case _:
+                self.address = f"sk-{self.name}"
+                document = {"key_alias": self.name, "rpm_limit": FOUND, "tpm_limit": None, "metadata": {"team": "a"}}
+                self.config = LitellmLeverConfig(
+                    type="litellm",
+                    name=self.name,
+                    url=url,
+                    master_key=SecretStr(MASTER_KEY),
+                    key=SecretStr(self.address),
+                    limit="rpm_limit",
+                )
+        self.apis.documents[self.address] = document
+
+    def whole(self) -> dict[str, Any]:
+        return self.apis.documents[self.address]
+
+    def _holder(self) -> dict[str, Any]:
+        match self.kind:
+            case "kong":
+                inside: dict[str, Any] = self.whole()["config"]
+            case "apisix":
+                inside = self.whole()["plugins"]["limit-count"]
+            case _:
+                inside = self.whole()
+        return inside
+
+    @property
+    def _key(self) -> str:
+        return {"kong": "minute", "apisix": "count"}.get(self.kind, "rpm_limit")
+
+    def stands(self) -> object:
+        assert "team-a" in self.whole().get("tags", ["team-a"])
+        assert self.whole().get("metadata", {"team": "a"})["team"] == "a"
+        return self._holder()[self._key]
+
+    def marked(self) -> bool:
+        return "forecaster-lever-" in str(self.whole())
+
+    def writes(self) -> int:
+        return self.apis.writes.count(self.address)
+
+    def meddle(self, value: int) -> None:
+        self._holder()[self._key] = value
+
+    def remove(self) -> None:
+        del self.apis.documents[self.address]
+
+
+def _document(kind: str, request: pytest.FixtureRequest) -> Subject:
+    return DocumentSubject(apis=request.getfixturevalue("apis"), kind=kind)
+
+
 SUBJECTS: Mapping[str, Callable[[pytest.FixtureRequest], Subject]] = {
     "kubernetes-field": lambda request: FieldSubject(api=request.getfixturevalue("api")),
     "kubernetes-field in a list": lambda request: FieldSubject(
@@ -135,6 +220,9 @@ SUBJECTS: Mapping[str, Callable[[pytest.FixtureRequest], Subject]] = {
         api=request.getfixturevalue("api"), plural="configmaps", path="data.max_batch"
     ),
     "webhook": lambda request: WebhookSubject(hook=request.getfixturevalue("hook")),
+    "litellm": partial(_document, "litellm"),
+    "kong": partial(_document, "kong"),
+    "apisix": partial(_document, "apisix"),
 }
 
 
@@ -148,6 +236,12 @@ def api() -> Iterator[KubeApi]:
 @pytest.fixture(scope="module")
 def hook() -> Iterator[LeverReceiver]:
     with LeverReceiver() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def apis() -> Iterator[AdminApis]:
+    with AdminApis() as server:
         yield server
 
 
