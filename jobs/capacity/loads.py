@@ -1,6 +1,6 @@
 """What the load of a workload is, over windows kept apart: rates, streams, tokens and latencies. What is not known is None, never zero."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -13,6 +13,7 @@ from forecaster.units import DAY_S, HOUR_S, MINUTE_S, floor_to
 from jobs.fleet import Member
 
 SPANS_S = (15 * MINUTE_S, HOUR_S, DAY_S)
+_NOTHING: Floats = np.array([])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +44,22 @@ class Load:
 
 def loads(store: Store, member: Member, now: datetime) -> Iterator[Load]:
     """One row a span, from kept history; latencies are asked of the source. Raises StoreError."""
+    end = floor_to(now, member.step_s)
+    whole = Window(start=end - timedelta(seconds=SPANS_S[-1]), end=end)
+    latencies = {name: _asked(member, query, whole) for name, query in member.latencies.items()}
     for span_s in SPANS_S:
-        end = floor_to(now, member.step_s)
-        yield _load(store, member, Window(start=end - timedelta(seconds=max(span_s, member.step_s)), end=end), span_s)
+        yield _load(store, member, Window(start=end - timedelta(seconds=max(span_s, member.step_s)), end=end), span_s, latencies)
 
 
-def _load(store: Store, member: Member, window: Window, span_s: int) -> Load:
+def _load(store: Store, member: Member, window: Window, span_s: int, latencies: Mapping[str, Floats]) -> Load:
     def kept(signal: Signal) -> tuple[Floats, Floats]:
         if signal not in {query.signal for query in member.queries}:
-            return np.array([]), np.array([])
+            return _NOTHING, _NOTHING
         series = store.history(member.workload.name, signal, window, member.step_s)
         return series.mean, series.peak
+
+    def largest(name: str) -> float | None:
+        return _largest(latencies.get(name, _NOTHING)[-(max(span_s, member.step_s) // member.step_s) :])
 
     rates, peaks = kept(Signal.RPM)
     rpm, streams = _mean(rates), _mean(kept(Signal.CONCURRENCY)[0])
@@ -68,20 +74,17 @@ def _load(store: Store, member: Member, window: Window, span_s: int) -> Load:
         tokens_out_s=_mean(kept(Signal.TOKENS)[0]),
         tokens_in_s=None if sent is None or rpm is None else sent * rpm / MINUTE_S,
         latency_s=None if not rpm or streams is None else streams / rpm * MINUTE_S,
-        p95_s=_asked(member, "latency_p95", window),
-        p99_s=_asked(member, "latency_p99", window),
+        p95_s=largest("latency_p95"),
+        p99_s=largest("latency_p99"),
     )
 
 
-def _asked(member: Member, name: str, window: Window) -> float | None:
-    """The largest that the source tells now, None = no preset supplies it, or it did not answer."""
-    query: Query | None = member.latencies.get(name)
-    if query is None:
-        return None
+def _asked(member: Member, query: Query, window: Window) -> Floats:
+    """What the source tells by bucket, nothing where it does not answer: the rest is shown all the same."""
     try:
-        return _largest(member.source.fetch(query, window, member.step_s).mean)
+        return member.source.fetch(query, window, member.step_s).mean
     except SourceError:
-        return None
+        return _NOTHING
 
 
 def _mean(values: Floats) -> float | None:
