@@ -15,13 +15,13 @@ SECRET = {
     "metadata": {"name": "forecaster-store", "namespace": "forecaster"},
     "stringData": {"url": "postgresql://forecaster:x@postgresql/forecaster", "password": "x"},
 }
-ENVOY = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "envoy-gateway-system"}}
+BEFORE = [{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}} for name in ("envoy-gateway-system", "inference")]
 
 
 @pytest.mark.parametrize("variant", ["hpa", "keda"])
 def test_the_blueprint_is_taken_whole_and_its_floor_can_be_moved(cluster: ControlPlane, variant: str) -> None:
     objects = rendered(cluster, ROOT / "examples" / "blueprint" / variant)
-    put(cluster, [ENVOY])
+    put(cluster, BEFORE)
     with standing(cluster, [*objects, SECRET]):
         eventually_ready(cluster, "forecaster", 2, "forecaster")
         eventually_ready(cluster, "forecaster", 1, "postgresql", kind="statefulset")

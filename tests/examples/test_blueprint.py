@@ -52,6 +52,18 @@ def test_what_is_counted_at_the_gateway_is_what_its_route_sends_to_the_server(va
     assert vllm["match"]["model_name"] == arguments[arguments.index("--served-model-name") + 1]
 
 
+def test_taking_it_away_takes_no_namespace_that_others_live_in() -> None:
+    folders = (BLUEPRINT, BLUEPRINT.parents[1] / "deploy" / "kustomize")
+    names = {
+        each["metadata"]["name"]
+        for folder in folders
+        for path in folder.rglob("*.yaml")
+        for each in documents(path)
+        if each.get("kind") == "Namespace"
+    }
+    assert names == {"forecaster", "forecaster-watchdog"}  # `kubectl delete -k` deletes a namespace with everything in it
+
+
 def test_prometheus_takes_its_alerts(tmp_path: Path) -> None:
     promtool = program("promtool", "prometheus")
     rule = next(each for each in documents(BLUEPRINT / "common" / "monitoring.yaml") if each["kind"] == "PrometheusRule")
