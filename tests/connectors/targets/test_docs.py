@@ -51,6 +51,14 @@ def test_every_kinds_page_shows_it_tells_rights_and_undoing_and_is_linked(kind: 
     assert f"(targets/{kind}.md)" in PAGE
 
 
+@pytest.mark.parametrize("example", [example for example in EXAMPLES if "\n  namespace: " in example])
+def test_every_object_that_an_example_moves_can_be_undone_by_kubectl(example: str) -> None:
+    (document,) = yaml.safe_load(example)
+    undo = PAGES[document["type"]].partition("\n## Undo without Forecaster\n")[2]
+    revision = "-00001" if document["type"] == "knative" else ""
+    assert re.search(rf"kubectl (patch|scale) [\w.]+ {document['name']}{revision} -n {document['namespace']} ", undo)
+
+
 @pytest.mark.parametrize("word", [*OURS, PAUSED, *(kind.__name__ for kind in errors.TargetError.__subclasses__())])
 def test_every_mark_and_error_is_explained(word: str) -> None:
     assert f"`{word}`" in PAGE
