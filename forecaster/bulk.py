@@ -104,7 +104,7 @@ _DONE_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Room:
+class Trough:
     """GPUs that are left over [start, until)."""
 
     start: datetime
@@ -159,20 +159,20 @@ class Late:
         return f"{late} but {hours} h later: raise the budget or max, or move the deadline"
 
 
-def scheduled(rooms: Sequence[Room], pools: Sequence[BulkPool]) -> tuple[tuple[Piece, ...], tuple[Late, ...]]:
+def scheduled(troughs: Sequence[Trough], pools: Sequence[BulkPool]) -> tuple[tuple[Piece, ...], tuple[Late, ...]]:
     """The replicas of each pool in what is left of a budget, never below its least, and what cannot be done in time.
 
-    rooms: contiguous and in order, without what the pools have anyway.
+    troughs: contiguous and in order, without what the pools have anyway.
     """
     open_jobs = [_Open(pool=i, job=job, due=_due(job, pool), left_s=job.work_s) for i, pool in enumerate(pools) for job in pool.jobs]
     open_jobs.sort(key=lambda each: (each.job.deadline, each.pool))
     edges = sorted({edge for each in open_jobs for edge in (each.job.release, each.due, each.job.deadline)})
     pieces: list[Piece] = []
-    for room in rooms:
-        at = room.start
-        while at < room.until:
-            rates = _rates(open_jobs, pools, room.gpus, at)
-            until = _next(at, room.until, edges, open_jobs, rates)
+    for trough in troughs:
+        at = trough.start
+        while at < trough.until:
+            rates = _rates(open_jobs, pools, trough.gpus, at)
+            until = _next(at, trough.until, edges, open_jobs, rates)
             for each, rate in zip(open_jobs, rates, strict=True):
                 each.work(rate, at, until)
             busy = [sum(rate for each, rate in zip(open_jobs, rates, strict=True) if each.pool == i) for i in range(len(pools))]

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from forecaster.apportion import Contender, replicas_of
 from forecaster.budget import Budget
-from forecaster.bulk import BulkPool, Job, Late, Piece, Room, scheduled
+from forecaster.bulk import BulkPool, Job, Late, Piece, Trough, scheduled
 from forecaster.correct import Look, SignalLook
 from forecaster.plan import Floor, Plan, merged
 from forecaster.reasons import Code, Reason
@@ -24,7 +24,7 @@ class Waiting:
     expiry_s: float
 
 
-def left_over(budget: Budget, contenders: Sequence[Contender], start: datetime, until: datetime) -> tuple[Room, ...]:
+def left_over(budget: Budget, contenders: Sequence[Contender], start: datetime, until: datetime) -> tuple[Trough, ...]:
     """GPUs that the plans of the others leave from `start` to `until`, never below 0."""
     inside = {
         edge
@@ -37,12 +37,12 @@ def left_over(budget: Budget, contenders: Sequence[Contender], start: datetime, 
     edges = sorted({start, until, *inside})
     taken = [[replicas * contender.claim.gpus_per_replica for replicas in replicas_of(contender, edges[:-1])] for contender in contenders]
     gpus = [max(0, budget.gpus - sum(column)) for column in zip(*taken, strict=True)] if taken else [budget.gpus] * (len(edges) - 1)
-    return tuple(Room(start=a, until=b, gpus=n) for (a, b), n in zip(pairwise(edges), gpus, strict=True))
+    return tuple(Trough(start=a, until=b, gpus=n) for (a, b), n in zip(pairwise(edges), gpus, strict=True))
 
 
-def trough_plans(budget: Budget, rooms: Sequence[Room], waiting: Sequence[Waiting], issued_at: datetime) -> tuple[Plan, ...]:
+def trough_plans(budget: Budget, troughs: Sequence[Trough], waiting: Sequence[Waiting], issued_at: datetime) -> tuple[Plan, ...]:
     """A plan for each pool, in order; what cannot be done in time is a reason of its own."""
-    pieces, late = scheduled(rooms, [each.pool for each in waiting])
+    pieces, late = scheduled(troughs, [each.pool for each in waiting])
     return tuple(
         _plan(budget, each, i, pieces, [one for one in late if one.pool == each.pool.name], issued_at) for i, each in enumerate(waiting)
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from forecaster.apportion import Contender
 from forecaster.budget import Budget, Standing, ceilings
-from forecaster.bulk import Bulk, BulkPool, Job, Late, Piece, Room, Worked, left_of, scheduled
+from forecaster.bulk import Bulk, BulkPool, Job, Late, Piece, Trough, Worked, left_of, scheduled
 from forecaster.claim import Claim
 from forecaster.correct import correct
 from forecaster.reasons import ALERTS, Code
@@ -29,9 +29,9 @@ def pool(*jobs: Job, name: str = "batch", gpus: int = 1, least: int = 0, most: i
     return BulkPool(name=name, gpus_per_replica=gpus, jobs=jobs, least=least, most=most, lead_s=lead_s)
 
 
-def rooms(*gpus: int) -> list[Room]:
+def rooms(*gpus: int) -> list[Trough]:
     """GPUs that are left, hour by hour."""
-    return [Room(start=NOW + i * HOUR, until=NOW + (i + 1) * HOUR, gpus=n) for i, n in enumerate(gpus)]
+    return [Trough(start=NOW + i * HOUR, until=NOW + (i + 1) * HOUR, gpus=n) for i, n in enumerate(gpus)]
 
 
 def hours_of(pieces: tuple[Piece, ...], i: int = 0) -> float:
