@@ -37,10 +37,13 @@ def import_profile(store: Store, member: Member, pool: str, files: Sequence[Path
     """Keep what the files come to as the pool's profile from `now` on.
 
     What neither the files nor the person tell of the setup is taken from the pool's `serving`. Raises LoadTestRejected, and keeps nothing,
-    where the files cannot be read, or prove no capacity within the SLO; ConfigRejected where there is no SLO.
+    where the files cannot be read, or prove no capacity within the SLO; ConfigRejected where there is no SLO, or --setup contradicts them.
     """
     serving, key = _serving(member, pool), (member.workload.name, pool)
     profile = read_profile(files, told.mix)
+    apart = profile.setup.changed(told.setup)
+    if apart:
+        raise ConfigRejected(f"--setup says otherwise than the files ({'; '.join(apart)}): correct the one, or leave it out")
     before = newest_of(store, [key], now).get(key)
     slo = told.slo or profile.proven or (None if before is None else before.slo)
     if slo is None:

@@ -118,6 +118,7 @@ def test_a_grid_needs_a_typical_request(folder: Path) -> None:
         ("--slo", "ttft_p95=0s", "above 0 seconds"),
         ("--setup", "tensor_parallelism=1.5", "must be a whole number"),
         ("--setup", "kv_tokens=many", "kv_tokens must be a number"),
+        ("--setup", "model=other", "--setup says otherwise than the files (model was llama-8b and is other)"),
         ("--setup", "input_tokens=5", "a typical request has both"),
         ("--pool", "cpu", "there is no pool 'cpu'; chat has: gpu"),
     ],
