@@ -11,7 +11,7 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from forecaster.budget import Ask, Budget, given, likely
+from forecaster.budget import Ask, Budget, Odds, given, likely, odds
 from forecaster.claim import Claim
 from forecaster.plan import Floor, Plan, cut_at, merged
 from forecaster.reasons import Code, Reason
@@ -99,8 +99,10 @@ def apportioned(budget: Budget, contenders: Sequence[Contender], now: datetime) 
     if not short.size:
         return plans, ()
     priced = _priced(contenders)
+    known = [odds(plan.demand) if plan is not None and plan.demand is not None else None for plan in plans]
     for i in short:
-        asks = [_ask(contender, edges[i], n, priced) for contender, n in zip(contenders, asked[:, i].tolist(), strict=True)]
+        beside = zip(contenders, known, asked[:, i].tolist(), strict=True)
+        asks = [_ask(contender, edges[i], n, of, by_price=contender.claim.priority in priced) for contender, of, n in beside]
         table.gets[:, i] = given(budget.gpus, asks)
     runs = np.split(short, np.flatnonzero(np.diff(short) > 1) + 1)
     found = tuple(_shortfall(table, run) for run in runs)
@@ -127,13 +129,13 @@ def _priced(contenders: Sequence[Contender]) -> frozenset[int]:
     return frozenset(contender.claim.priority for contender in contenders) - unpriced
 
 
-def _ask(contender: Contender, at: datetime, replicas: int, priced: frozenset[int]) -> Ask:
+def _ask(contender: Contender, at: datetime, replicas: int, known: Odds | None, *, by_price: bool) -> Ask:
     """What a pool asks for at an instant. A pool without a plan then is where it is, and nothing can be taken from it."""
     plan = contender.plan
     if plan is None or plan.floor_at(at) is None:
         return Ask(claim=contender.claim, replicas=replicas, minimum=replicas, worth=np.zeros(replicas))
-    worth = likely(plan.demand, plan.demand.index(at) if plan.demand is not None else None, replicas)
-    if contender.late_price is not None and contender.claim.priority in priced:
+    worth = likely(known, plan.demand.index(at) if plan.demand is not None else None, replicas)
+    if contender.late_price is not None and by_price:
         worth = worth * contender.late_price
     return Ask(claim=contender.claim, replicas=replicas, minimum=contender.minimum, worth=worth)
 

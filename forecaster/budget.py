@@ -76,23 +76,37 @@ def given(gpus: int, asks: Sequence[Ask]) -> tuple[int, ...]:
     return tuple(replicas + count for replicas, count in zip(least, counts, strict=True))
 
 
-def likely(demand: Demand | None, i: int | None, replicas: int) -> Floats:
-    """How likely the load of each of so many replicas comes, at step i of a demand; falling, shape (replicas,).
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Odds:
+    """What is kept of how many replicas a load fills: filled[q, i] at step i, rising in q, and how likely the load exceeds each."""
 
-    Replica k is needed where the load fills more than k - 1. Its distribution runs straight between what a demand keeps of it: the low
-    quantile, the median and the level; beyond the level it falls as 1 / k. What no load asks for, say a window, comes last with 0.
+    filled: Floats
+    exceeded: tuple[float, ...]
+
+
+def odds(demand: Demand) -> Odds:
+    """The low quantile, the median and the level of a demand, at each step that of the signal that asks for most."""
+    carry = np.asarray(demand.carry)[:, None]
+    kept = [(demand.expected_max, 0.5), (demand.load, min(0.5, 1 - demand.level))]
+    if demand.least is not None:
+        kept.insert(0, (demand.least, 1 - LEAST_RATIO * demand.level))
+    needs = [np.zeros(demand.load.shape[1]), *((load / carry).max(axis=0) for load, _ in kept)]
+    return Odds(filled=np.maximum.accumulate(np.stack(needs)), exceeded=(1.0, *(exceeded for _, exceeded in kept)))
+
+
+def likely(known: Odds | None, i: int | None, replicas: int) -> Floats:
+    """How likely the load of each of so many replicas comes at step i; falling, shape (replicas,).
+
+    Replica k is needed where the load fills more than k - 1. Its distribution runs straight between the quantiles that are known; beyond
+    the level it falls as 1 / k. What no load asks for, say a window, comes last with 0.
     """
     k = np.arange(replicas, dtype=np.float64)
-    if demand is None or i is None:
+    if known is None or i is None:
         return np.zeros(replicas)
-    carry = np.asarray(demand.carry)
-    high, above = demand.need_at(i), min(0.5, 1 - demand.level)
-    kept = [(0.0, 1.0), (float((demand.expected_max[:, i] / carry).max()), 0.5), (high, above)]
-    if demand.least is not None:
-        kept.insert(1, (float((demand.least[:, i] / carry).max()), 1 - LEAST_RATIO * demand.level))
-    within = np.interp(k, np.maximum.accumulate([filled for filled, _ in kept]), [exceeded for _, exceeded in kept])
-    beyond = above * high / np.maximum(k, 1.0)
-    found: Floats = np.minimum.accumulate(np.where(k < high, within, beyond))
+    filled = known.filled[:, i]
+    within = np.interp(k, filled, known.exceeded)
+    beyond = known.exceeded[-1] * filled[-1] / np.maximum(k, 1.0)
+    found: Floats = np.minimum.accumulate(np.where(k < filled[-1], within, beyond))
     return found
 
 

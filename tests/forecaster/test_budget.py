@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given as any_of
 from hypothesis import strategies as st
 
-from forecaster.budget import Ask, Budget, Standing, ceilings, given, likely
+from forecaster.budget import Ask, Budget, Standing, ceilings, given, likely, odds
 from forecaster.claim import Claim
 from tests.values import demand_of
 
@@ -95,7 +95,7 @@ def test_equal_pools_differ_by_one_replica_at_most(replicas: int, count: int, gp
 
 
 def test_a_replica_is_as_likely_needed_as_the_load_exceeds_those_before_it() -> None:
-    found = likely(demand_of([200.0]), 0, 24)  # P95 fills 20 replicas, the median 16
+    found = likely(odds(demand_of([200.0])), 0, 24)  # P95 fills 20 replicas, the median 16
     assert found[0] == 1
     assert found[16] == pytest.approx(0.5)
     assert found[20] == pytest.approx(0.05)
