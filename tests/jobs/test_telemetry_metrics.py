@@ -203,5 +203,5 @@ def test_the_page_holds_the_catalogue_and_nothing_else(world: World) -> None:
 
 
 def test_no_label_names_more_than_a_workload_its_parts_and_a_closed_list() -> None:
-    closed = {"outcome", "verb", "error", "code", "action", "signal", "node", "version", "python"}
+    closed = {"outcome", "verb", "error", "code", "action", "signal", "node", "lever", "ladder", "version", "python"}
     assert {label for metric in METRICS for label in metric.labels} == {"workload", "pool", "target"} | closed
