@@ -1,6 +1,6 @@
 """The second half of the line: observe -> correct -> guard -> apply -> record; every 15 to 60 seconds, without any model."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -11,7 +11,6 @@ import structlog
 from forecaster.approval import InForce
 from forecaster.case import Case
 from forecaster.claim import Room
-from forecaster.contention import has_yielded
 from forecaster.correct import FRESH_S, Correction, correct, look
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
 from forecaster.demand import Demand
@@ -26,14 +25,14 @@ from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
 from forecaster.spot import present
 from forecaster.trough import no_load
 from forecaster.units import MINUTE_S, floor_to
-from forecaster.workload import Mode, Policy
+from forecaster.workload import Mode
 from jobs.at_once import at_once
 from jobs.budget import rooms
 from jobs.capacity.known import with_capacities
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
-from jobs.last import beside
-from jobs.memory import NEWS_S, Memory, remembered
+from jobs.last import beside, left_by, past_decisions, recent_of
+from jobs.memory import Memory, remembered
 from jobs.postings import post
 from jobs.ready import keep_ready
 from jobs.scheduling import put_schedule
@@ -41,6 +40,7 @@ from jobs.shortfall import overdue_in, stands_in
 from jobs.standing import standing
 from jobs.starts import look_at_pending
 from jobs.unread import keep_unread
+from jobs.worth import news
 
 log = structlog.get_logger()
 
@@ -160,7 +160,7 @@ def apply_member(
         workload=workload.name,
         records=records,
         failures=tuple(failures),
-        news=tuple(_news(records, before)),
+        news=tuple(news(records, before)),
         bases=tuple(bases),
         seen=tuple(turn.seen for turn in turns),
         due={turn.seen.target: turn.due for turn in turns if turn.due is not None},
@@ -239,28 +239,6 @@ def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
     return Observation(at=now, live=live, conditions=conditions), list(unfetched(errors, "could not be fetched live"))
 
 
-def past_decisions(before: tuple[CycleRecord, ...], policy: Policy, pool: str, target: str, now: datetime) -> tuple[Decision, ...]:
-    """The decisions for one target that are remembered, in the present mode, oldest first; those at `now` itself do not count."""
-    of_target = (r for r in before if (r.decision.pool, r.decision.target) == (pool, target) and r.at < now)
-    return tuple(r.decision for r in of_target if r.mode is policy.mode)
-
-
-def left_by(before: tuple[CycleRecord, ...], policy: Policy, pool: str, target: str, now: datetime) -> Decision | None:
-    """What our last turn left on the object, to another Forecaster too; None where it set nothing, failed, or was in another mode."""
-    of_target = [r for r in before if (r.decision.pool, r.decision.target) == (pool, target) and r.at < now]
-    last = of_target[-1] if of_target else None
-    if last is None or last.error is not None or last.mode is not policy.mode:
-        return None
-    return last.decision if last.decision.action is Action.SET or has_yielded(last.decision) else None
-
-
-def recent_of(past: tuple[Decision, ...], policy: Policy, now: datetime) -> tuple[Decision, ...]:
-    """Those in force over the hold span."""
-    since = now - timedelta(seconds=max(policy.hold_s, 1.0))
-    older = sum(decision.at < since for decision in past)
-    return past[max(older - 1, 0) :]
-
-
 def _guarded(fleet: Fleet, each: tuple[Member, Memory], now: datetime, room: Mapping[tuple[str, str], Room]) -> Cycle:
     member, memory = each
     try:
@@ -272,42 +250,3 @@ def _guarded(fleet: Fleet, each: tuple[Member, Memory], now: datetime, room: Map
             log.exception("apply", workload=member.workload.name)
         broke = failure("apply", error)
         return Cycle(workload=member.workload.name, records=(), failures=(broke,), unread=dict.fromkeys(member.targets, broke.cause))
-
-
-def _news(records: tuple[CycleRecord, ...], before: tuple[CycleRecord, ...]) -> Iterator[CycleRecord]:
-    """The records worth keeping: what changed since the last one of the same target, and a sign of life every hour."""
-    last = {(r.decision.pool, r.decision.target): r for r in before}
-    for record in records:
-        if _is_news(record, last.get((record.decision.pool, record.decision.target))):
-            yield record
-
-
-def _is_news(record: CycleRecord, old: CycleRecord | None) -> bool:
-    if old is None or (record.at - old.at).total_seconds() >= NEWS_S:
-        return True
-    if any(reason.code is Code.REASSERTED for reason in record.decision.reasons):  # how often it was is what ends it
-        return True
-    if old.at == record.at and not _wrote(record):  # a run done again finds its write done: the record of the write stays
-        return (record.decision, record.error) != (old.decision, old.error)
-    return _matter(record) != _matter(old)
-
-
-def _matter(record: CycleRecord) -> tuple[object, ...]:
-    """What makes a record news: all but its instant and the live figures in its words. Hold needs to know every change of `wanted`."""
-    decision = record.decision
-    codes = tuple(reason.code for reason in decision.reasons)
-    return (
-        record.mode,
-        decision.action,
-        decision.floor,
-        decision.wanted,
-        decision.plan_id,
-        decision.valid_until,
-        codes,
-        record.error is None,
-        _wrote(record),
-    )
-
-
-def _wrote(record: CycleRecord) -> bool:
-    return record.applied is not None and record.applied.written
