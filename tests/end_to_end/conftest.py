@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.desk import Desk
-from tests.end_to_end.fleets import on_prometheus
-from tests.end_to_end.service import clock, openmetrics
+from tests.end_to_end.fleets import on_csv, on_prometheus
+from tests.end_to_end.service import clock, openmetrics, trace_csv
 from tests.kube_api import KubeApi
 from tests.prometheus import prometheus_server
 
@@ -53,6 +53,19 @@ def approved(desk: Desk, approved_folder: Path) -> Desk:
     """The desk after a run at 06:30 and a person's approval at 06:40, before any further apply."""
     shutil.copytree(approved_folder, desk.folder, dirs_exist_ok=True)
     return desk
+
+
+@pytest.fixture(scope="session")
+def foreseen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What a forecast of 06:00 from a file leaves behind, in mode auto."""
+    folder = tmp_path_factory.mktemp("foreseen")
+    (folder / "load.csv").write_text(trace_csv(days=8))
+    with KubeApi() as api:
+        api.add_hpa("serving", "chat", min_replicas=2, max_replicas=40)
+        desk = Desk(folder=folder, env={"KUBE": api.url})
+        desk.configure(on_csv())
+        desk.done("forecast", at=clock("06:00"))
+    return folder
 
 
 @pytest.fixture

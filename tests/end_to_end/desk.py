@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -9,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -45,6 +46,12 @@ class Desk:
 
     folder: Path
     env: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def after(cls, before: Path, folder: Path, **env: str) -> Self:
+        """A desk of its own after what was done in another folder."""
+        shutil.copytree(before, folder)
+        return cls(folder=folder, env=env)
 
     def configure(self, config: Mapping[str, object]) -> None:
         """Write the configuration."""
