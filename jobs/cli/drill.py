@@ -11,6 +11,7 @@ from jobs.cli.session import Session, session
 from jobs.cli.show import Table, say, show
 from jobs.config.document import LogSection
 from jobs.drill.drill import drill
+from jobs.drill.lease import NAME
 from jobs.drill.outcome import Outcome, Result
 from jobs.leases import lease_of
 from jobs.telemetry import start_logging
@@ -33,7 +34,7 @@ def show_drill(config: Path | None, now: str | None, workload: str | None, outpu
 
 
 def _leases(at: Session) -> Callable[[str], Lease]:
-    return lambda holder: lease_of(at.config, at.path.parent, "drill", holder=holder)
+    return lambda holder: lease_of(at.config, at.path.parent, NAME, holder=holder)
 
 
 def _show(outcomes: tuple[Outcome, ...], output: Output) -> None:

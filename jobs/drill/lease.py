@@ -7,6 +7,9 @@ from forecaster.errors import ForecasterError
 from forecaster.ports import Lease
 from jobs.drill.outcome import Found, broken, idle, kept
 
+NAME = "drill"
+"""Of the lease, which is nobody's but the drill's."""
+
 
 def exclusive(lease: Callable[[str], Lease] | None) -> Found:
     """A lease of the drill's own name, taken by one holder, refused to another, given back and taken again. None: nobody else can come."""

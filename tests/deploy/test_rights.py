@@ -8,6 +8,8 @@ import pytest
 import yaml
 
 from connectors.leases.kubernetes import KubernetesLeaseConfig
+from jobs.drill.lease import NAME as DRILL
+from jobs.levers.once import LEASE as LEVERS
 from jobs.operating_point import TUNE
 from jobs.telemetry.runs import Half
 
@@ -88,4 +90,4 @@ def test_the_role_of_the_lease_names_the_leases_that_there_are() -> None:
     (role,) = [document for document in documents(KUSTOMIZE / "base" / "rbac.yaml") if "rules" in document]
     prefix = KubernetesLeaseConfig.model_fields["name"].default
     named = {name for rule in role["rules"] for name in rule.get("resourceNames", ())}
-    assert named == {f"{prefix}-{half}" for half in (*(half.value for half in Half), TUNE)}
+    assert named == {f"{prefix}-{half}" for half in (*(half.value for half in Half), TUNE, LEVERS, DRILL)}
