@@ -23,8 +23,8 @@ class Case:
     conditions: the `hold_when` queries over the last `hold_when_expiry_s`. sizable: whether a capacity is known for any load that is
     asked for; without one nothing can be said of what the load needs.
     past: the decisions over the last hour and lead time, as `recent` has them. ahead_s: how much earlier than the plan says this target is
-    asked. stands_in: what it makes up for in another pool. left: what stood on the object after our
-    last turn, None where that is not known.
+    asked. stands_in: what it makes up for in another pool. left: what stood on the object after our last turn, None where that is not
+    known. room: what a budget leaves for raises by live load; beside: what the pool of the other role asked for.
     """
 
     now: datetime

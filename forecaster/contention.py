@@ -5,6 +5,7 @@
 | above ours         | it is kept: it may be a person in an incident                                                          |
 | below ours         | ours is written again, 5 times an hour: a tool that writes its manifest again was not told of us       |
 | below ours, still  | the field is let go for the rest of the hour, and somebody has to choose who writes it                 |
+
 Another Forecaster that wants more is yielded to: the object is left alone, marks and all, so that the higher of the two floors stands and
 whoever holds it can lower it again. Kept by both in turn, no floor would ever fall.
 """
