@@ -4,6 +4,7 @@ Schema: https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_BatchPutSch
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeAlias
 
@@ -23,14 +24,15 @@ def scheduled_actions(group: str, table: Timetable, replicas_per_node: int, *, s
     Each week's change recurs; with `since` each happens once, the next time that it is due from then on. Every window ends with an action
     that sets the minimum again, since AWS never undoes one. Raises ConfigRejected where there are more than one call takes.
     """
-    times = _weekly(table) if since is None else _once(table, since)
+    nodes = _in_nodes(table, replicas_per_node)
+    times = _weekly(nodes) if since is None else _once(nodes, since)
     actions = [
         {
-            "ScheduledActionName": f"forecaster-{number:02d}-min-{_nodes(replicas, replicas_per_node)}",
+            "ScheduledActionName": f"forecaster-{number:02d}-min-{least}",
             **when,
-            "MinSize": _nodes(replicas, replicas_per_node),
+            "MinSize": least,
         }
-        for number, (when, replicas) in enumerate(times, start=1)
+        for number, (when, least) in enumerate(times, start=1)
     ]
     if len(actions) > _MOST_ACTIONS:
         raise ConfigRejected(
@@ -50,5 +52,7 @@ def _once(table: Timetable, since: datetime) -> Iterator[tuple[Manifest, int]]:
         yield {"StartTime": iso(at)}, replicas
 
 
-def _nodes(replicas: int, replicas_per_node: int) -> int:
-    return whole_replicas(replicas / replicas_per_node)
+def _in_nodes(table: Timetable, replicas_per_node: int) -> Timetable:
+    """The same in whole nodes, so that a change of replicas that fit on the nodes that are up is no change."""
+    windows = tuple(replace(window, replicas=whole_replicas(window.replicas / replicas_per_node)) for window in table.windows)
+    return replace(table, minimum=whole_replicas(table.minimum / replicas_per_node), windows=windows)

@@ -132,8 +132,8 @@ def test_actions_of_a_node_group_can_be_exported(proof: tuple[Path, str], desk: 
     done = desk.done("export", "asg-scheduled", "--from", str(proof[0]), "--group", "gpu", "--min", "1")
     assert done.json["AutoScalingGroupName"] == "gpu"
     assert len(done.sentences) == 1
-    flat = desk.run("export", "asg-scheduled", "--from", str(proof[0]), "--group", "gpu", "--replicas-per-node", "400")
-    assert (flat.code, flat.out, "nothing to schedule: no hour asks for more than 1 of the nodes with 400 replicas each" in flat.err) == (
+    flat = desk.run("export", "asg-scheduled", "--from", str(proof[0]), "--group", "gpu", "--min", "1", "--replicas-per-node", "40")
+    assert (flat.code, flat.out, "nothing to schedule: no hour asks for more than 1 of the nodes with 40 replicas each" in flat.err) == (
         1,
         "",
         True,

@@ -31,6 +31,12 @@ def test_every_window_ends_with_an_action_that_sets_the_original_again() -> None
     assert (back["Recurrence"], back["TimeZone"], back["MinSize"]) == ("0 17 * * 1-5", "UTC", 2)
 
 
+def test_a_change_of_replicas_that_fit_on_the_nodes_that_are_up_is_no_action() -> None:
+    steps = tuple(CronWindow(days=(0,), from_h=hour, until_h=hour + 1, replicas=replicas) for hour, replicas in ((8, 3), (9, 8), (10, 9)))
+    assert [one["MinSize"] for one in actions(Timetable(minimum=2, windows=steps), replicas_per_node=8)] == [2, 1]
+    assert actions(OFFICE, replicas_per_node=9) == []
+
+
 def test_no_two_actions_are_due_at_one_time_which_aws_refuses() -> None:
     days = tuple(range(7))
     windows = tuple(CronWindow(days=days, from_h=hour, until_h=hour + 3, replicas=hour) for hour in (6, 9, 12))
