@@ -18,6 +18,7 @@ _BUILD_S = 2_400
 _numbers = count(1)
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in its own, which comes first where this folder is named on the command line
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """All tests of this folder run on one worker; where the programs are not built yet, the first one may wait for that."""
     ours = [item for item in items if item.path.is_relative_to(_HERE)]
