@@ -2,6 +2,7 @@
 
 import base64
 import ssl
+import weakref
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -41,6 +42,8 @@ class Api:
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
         self._client = _client(endpoint)
+        # whoever forgets `close` leaves no connection open: targets and levers live as long as what names them
+        weakref.finalize(self, self._client.close)
         self._down: str | None = None
         self._proof: tuple[str, ...] = ()  # what signer or login gave last: a secret as well
         self._scout = Lock()

@@ -1,5 +1,6 @@
 """The HTTP client against a loopback server: what it sends, when it tries again, and what it never tells."""
 
+import gc
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
@@ -274,3 +275,12 @@ class TestWhatItNeverTells:
     def test_a_token_file_that_is_missing_is_named(self, tmp_path: Path) -> None:
         with loopback_prometheus(OK) as double, pytest.raises(Unusable, match=r"bearer_token_file .*absent cannot be read"):
             sent(double, bearer_file=tmp_path / "absent")
+
+
+def test_an_api_that_was_forgotten_leaves_no_connection_open(recwarn: pytest.WarningsRecorder) -> None:
+    with loopback_prometheus(OK) as double:
+        api = Api(Endpoint(base_url=double.url))
+        api.send("POST", "path", {"a": "1"})
+        del api
+        gc.collect()
+    assert [str(each.message) for each in recwarn if "unclosed" in str(each.message)] == []
