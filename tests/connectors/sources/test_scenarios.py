@@ -144,7 +144,7 @@ def test_l01_zero_by_zero_is_unknown_while_no_requests_are_a_measured_zero(share
         )
     assert requests.mean.tolist() == [0] * 10
     assert np.isnan(ratio.mean).all()
-    assert "NaN counts as not measured" in sentence
+    assert "NaN, infinite and negative numbers count as not measured" in sentence
 
 
 @pytest.mark.parametrize(
