@@ -121,15 +121,24 @@ class _Pool:
 
 
 def _alone(task: _Task[Chunk, Result]) -> Outcome[Result]:
-    """The chunk in a worker of its own: whose chunk it was that killed the others is not known."""
-    pool = _Pool(1)
+    """The chunk in a worker of its own, twice at most: whose chunk killed the others is not known, so only deaths alone count."""
     try:
-        return pool.submit(task.function, task.chunk).result()
+        return _in_own_worker(task)
+    except BrokenProcessPool:
+        pass
+    try:
+        return _in_own_worker(task)
     except BrokenProcessPool as error:
         msg = (
             "executor: a worker process died twice on the same chunk, most likely since memory ran out; look for an OOM kill in the "
             "kernel's log, then set executor.workers lower or give the machine more memory"
         )
         raise ExecutorFailed(msg) from error
+
+
+def _in_own_worker(task: _Task[Chunk, Result]) -> Outcome[Result]:
+    pool = _Pool(1)
+    try:
+        return pool.submit(task.function, task.chunk).result()
     finally:
         pool.close()
