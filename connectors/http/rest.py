@@ -1,7 +1,6 @@
 """JSON over HTTP for what stands behind a web API: one connection pool an API, and every failure of one type."""
 
 import json
-import weakref
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -64,7 +63,6 @@ class RestApi:
                     self._opened = Api(self._endpoint)
                 except Unusable as error:
                     raise RestFailed(status=None, code="", said=str(error), lasting=True) from error
-                weakref.finalize(self, self._opened.close)  # nobody closes targets
             return self._opened
 
 

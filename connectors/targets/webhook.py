@@ -4,31 +4,21 @@ import hashlib
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from pathlib import Path
 from typing import Literal
-from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from connectors.http.endpoint import Call, Endpoint, Method
-from connectors.http.rest import Json, RestApi, RestFailed
-from connectors.http.signing import KEY, signed
+from connectors.http.endpoint import Endpoint
+from connectors.http.receiver import Authority, Receiver, ReceiverUrl, SharedSecret, receiver_endpoint
+from connectors.http.rest import Json, RestApi
 from connectors.targets.marks import OURS, Marks, read_marks, written_marks
 from connectors.targets.taken import floor_taken, is_ours, original_taken, within_bounds
 from forecaster.decision import Applied, Decision, Seen
-from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable
+from forecaster.errors import TargetRefused
 from forecaster.units import iso
 
 _CEILING = "the ceiling"
 _UNKNOWN_WRITER = "an unknown writer"
-_MEANINGS: dict[int, tuple[type[TargetError], str]] = {
-    401: (TargetForbidden, "give both sides the same secret, and set their clocks (NTP)"),
-    403: (TargetForbidden, "give both sides the same secret, and set their clocks (NTP)"),
-    404: (TargetMissing, "correct name and url in the configuration"),
-    409: (TargetConflict, "it changed since it was observed: observe it again"),
-}
-_REFUSED = TargetRefused, "see what the receiver says"
-_LATER = TargetUnavailable, "try again later"
 
 
 class WebhookConfig(BaseModel):
@@ -40,15 +30,9 @@ class WebhookConfig(BaseModel):
     name: str = Field(
         min_length=1, description="Name of the object, sent as `target`, in records and on the command line. No default: it must be unique."
     )
-    url: str = Field(pattern=r"^https?://[^\s?#]+$", description="Address that answers GET and takes POST. No default.")
-    secret: SecretStr = Field(
-        min_length=16,
-        description="What requests are signed with, at least 16 characters; write ${NAME} to take it from the environment. No default.",
-    )
-    ca_file: Path | None = Field(
-        default=None,
-        description="PEM file of the certificate authority that signed the receiver's certificate. Default none: the system's authorities.",
-    )
+    url: ReceiverUrl
+    secret: SharedSecret
+    ca_file: Authority = None
     timeout_s: float = Field(
         default=10,
         gt=0,
@@ -60,36 +44,22 @@ class WebhookConfig(BaseModel):
         """`webhook:NAME`."""
         return f"{self.type}:{self.name}"
 
-    @property
-    def path(self) -> str:
-        """The path of the address."""
-        return urlsplit(self.url).path
-
     def endpoint(self) -> Endpoint:
         """The same, as the HTTP layer takes it."""
-        return Endpoint(
-            base_url=f"{urlsplit(self.url).scheme}://{urlsplit(self.url).netloc}",
-            ca_file=self.ca_file,
-            timeout_s=self.timeout_s,
-            attempts=3,
-        )
+        return receiver_endpoint(self.url, self.ca_file, timeout_s=self.timeout_s, attempts=3)
 
 
 class WebhookTarget:
-    """A ScaleTarget over a receiver, which compares and sets by the `version` that it gave.
+    """A ScaleTarget over a receiver, which compares and sets by the `version` that it gave."""
 
-    Each request is signed at the instant of its cycle. A POST carries a key of the decision, so that one that is sent twice, by us or by
-    whoever listened, is carried out once.
-    """
-
-    def __init__(self, config: WebhookConfig, receiver: RestApi) -> None:
+    def __init__(self, config: WebhookConfig, api: RestApi) -> None:
         self.name = config.target
-        self._config = config
-        self._receiver = receiver
+        self._object = config.name
+        self._receiver = Receiver(name=self.name, url=config.url, secret=config.secret, api=api)
 
     def observe(self, now: datetime) -> Seen:
         """The object as the receiver tells it."""
-        state = self._state(self._asked("GET", {}, now))
+        state = self._receiver.told(_State, {"target": self._object}, now)
         marks = self._marks(state, now)
         return Seen(
             target=self.name,
@@ -143,34 +113,12 @@ class WebhookTarget:
         return applied
 
     def _post(self, action: Literal["set", "release"], applied: Applied, said: Json, standing: Json, at: datetime) -> None:
-        body = {"action": action, "target": self._config.name, "floor": applied.after, **said, **standing}
-        state = self._state(self._asked("POST", body, at))
+        body = {"action": action, "target": self._object, "floor": applied.after, **said, **standing}
+        state = self._receiver.posted(_State, body, _key(body), at)
         if state.floor != applied.after:
             raise TargetRefused(
                 f"{self.name} answers that its floor is {state.floor} after we set {applied.after}: see what the receiver does"
             )
-
-    def _asked(self, method: Method, body: Json, at: datetime) -> Json:
-        raw = json.dumps(body, sort_keys=True).encode() if body else b""
-        headers = signed(method, raw, secret=self._config.secret.get_secret_value(), at=at)
-        if method == "GET":
-            call = Call(method=method, path=self._config.path, query={"target": self._config.name}, headers=headers)
-        else:
-            call = Call(method=method, path=self._config.path, body=raw, headers={**headers, KEY: _key(body)})
-        try:
-            return self._receiver.answer(call)
-        except RestFailed as failed:
-            kind, remedy = _MEANINGS.get(failed.status or 0, _REFUSED if failed.lasting else _LATER)
-            raise kind(f"{self.name}: {failed}; {remedy}") from failed
-
-    def _state(self, answer: Json) -> "_State":
-        try:
-            return _State.model_validate(answer)
-        except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(part) for part in first["loc"]) or "the answer"
-            msg = f"{self.name} answers with {place} that cannot be used ({first['msg']}): correct the receiver"
-            raise TargetRefused(msg) from error
 
     def _marks(self, state: "_State", now: datetime) -> Marks:
         return read_marks(state.marks, where=self.name, now=now)
