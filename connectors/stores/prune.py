@@ -2,14 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from sqlalchemy import Column, Engine, Table, and_, bindparam, delete, exists, func, select
 
 from connectors.stores.engine import reading, writing
+from connectors.stores.forms import microseconds
 from connectors.stores.tables import FORECASTS, HISTORY, PLANS, RECORDS, STARTS, TARGETS
-from forecaster.keep import Pruned
-from forecaster.units import DAY_S
+from forecaster.keep import Keep, Pruned
+from forecaster.units import DAY_S, epoch_s
 
 _BATCH = 200
 _DAY_US = DAY_S * 1_000_000
@@ -27,6 +29,22 @@ class Cuts:
     plans_us: int
     records_us: int
     starts_us: int
+
+
+def cuts_of(keep: Keep, now: datetime) -> Cuts:
+    """Where everything is cut at an instant."""
+
+    def cut_us(span_s: float) -> int:
+        return microseconds(now - timedelta(seconds=span_s))
+
+    return Cuts(
+        history_day=epoch_s(now - timedelta(seconds=keep.history_s)) // DAY_S,
+        forecasts_us=cut_us(keep.forecasts_s),
+        all_forecasts_us=cut_us(keep.all_forecasts_s),
+        plans_us=cut_us(keep.plans_s),
+        records_us=cut_us(keep.records_s),
+        starts_us=cut_us(keep.starts_s),
+    )
 
 
 def prune(engine: Engine, cuts: Cuts) -> Pruned:

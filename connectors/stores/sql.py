@@ -2,24 +2,23 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, TypeAlias, TypeVar
+from datetime import datetime
+from typing import Any, TypeVar
 
-from sqlalchemy import Connection, Select, delete, select
+from sqlalchemy import Select, delete, select
 
 from connectors.stores.codec import decode, encode
-from connectors.stores.days import Day, days_of, joined, merged, other_step, split
+from connectors.stores.days import days_of, joined, split
 from connectors.stores.engine import alone, open_engine, reading, writing
 from connectors.stores.forms import microseconds
+from connectors.stores.history import append_days, days_in, refuse_other_step
 from connectors.stores.plans import plan_of
-from connectors.stores.prune import Cuts, prune
+from connectors.stores.prune import cuts_of, prune
 from connectors.stores.schema import check_schema
 from connectors.stores.starts import OPEN_STARTS, STARTS_OF, PoolKey, append, start_of
 from connectors.stores.statements import (
     EVENTS_WITHIN,
     FORECASTS_WITHIN,
-    HISTORY_DAYS,
-    HISTORY_STEPS,
     LAST_PLANS_WITHIN,
     MARKS_TOUCHING,
     PLANS_OF,
@@ -30,8 +29,9 @@ from connectors.stores.statements import (
     RULINGS_OF,
     RULINGS_WITHIN,
 )
-from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, PROFILES, RECORDS, RULINGS, STATES, TARGETS
-from connectors.stores.upsert import Row, insert_into, upsert
+from connectors.stores.tables import EVENTS, FORECASTS, MARKS, PLANS, PROFILES, RECORDS, RULINGS, STATES
+from connectors.stores.targets import target_ids
+from connectors.stores.upsert import Row, upsert
 from forecaster.decision import CycleRecord, Ruling
 from forecaster.errors import StoreError
 from forecaster.events import EventEntry
@@ -42,13 +42,9 @@ from forecaster.plan import Plan
 from forecaster.profile import ProfileEntry
 from forecaster.series import Series, Signal, Window
 from forecaster.starts import Start
-from forecaster.units import DAY_S, epoch_s
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
-TargetKey: TypeAlias = tuple[str, str, str]
-"""Workload, pool, target."""
-
 _KEYS_A_QUERY = 500  # databases limit the parameters of a statement
 
 
@@ -78,15 +74,15 @@ class SqlStore:
             return
         with writing(self._engine) as connection:
             for workload, series, days in sorted(batch, key=lambda each: (each[0], each[1].signal)):
-                _append_days(connection, {"workload": workload, "signal": series.signal.value, "step_s": series.step_s}, days)
+                append_days(connection, {"workload": workload, "signal": series.signal.value, "step_s": series.step_s}, days)
 
     def history(self, workload: str, signal: Signal, window: Window, step_s: int) -> Series:
         """The buckets of `window`, as the port says."""
         key = {"workload": workload, "signal": signal.value, "step_s": step_s}
         with reading(self._engine) as connection:
-            days = _days(connection, key, days_of(window, step_s))
+            days = days_in(connection, key, days_of(window, step_s))
             if not days:
-                _refuse_other_step(connection, workload, signal, step_s)
+                refuse_other_step(connection, workload, signal, step_s)
         return joined(days, signal, window, step_s)
 
     def append_forecasts(self, forecasts: Sequence[tuple[str, Forecast]]) -> None:
@@ -152,7 +148,7 @@ class SqlStore:
         """Keep cycle records, as the port says."""
         batch = [((r.decision.workload, r.decision.pool, r.decision.target), microseconds(r.at), encode(r)) for r in records]
         with writing(self._engine) as connection:
-            ids = _target_ids(connection, {key for key, _, _ in batch})
+            ids = target_ids(connection, {key for key, _, _ in batch})
             upsert(connection, RECORDS, [{"target_id": ids[key], "at_us": at_us, "payload": payload} for key, at_us, payload in batch])
 
     def records(self, workload: str, window: Window) -> tuple[CycleRecord, ...]:
@@ -257,19 +253,7 @@ class SqlStore:
 
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is old, as the port says; a database gives the room to later rows, not back to the disk."""
-
-        def cut_us(span_s: float) -> int:
-            return microseconds(now - timedelta(seconds=span_s))
-
-        cuts = Cuts(
-            history_day=epoch_s(now - timedelta(seconds=keep.history_s)) // DAY_S,
-            forecasts_us=cut_us(keep.forecasts_s),
-            all_forecasts_us=cut_us(keep.all_forecasts_s),
-            plans_us=cut_us(keep.plans_s),
-            records_us=cut_us(keep.records_s),
-            starts_us=cut_us(keep.starts_s),
-        )
-        return prune(self._engine, cuts)
+        return prune(self._engine, cuts_of(keep, now))
 
     def _rows(self, statement: Select[Any], name: str, keys: Sequence[Any], window: Window, **rest: int) -> Iterator[Any]:
         """The rows of a statement for a list of keys, some hundred at a time."""
@@ -306,39 +290,3 @@ def _mark_key(workload: str, mark: Mark) -> Row:
         "at_us": microseconds(mark.at),
         "author": mark.author,
     }
-
-
-def _days(connection: Connection, key: Row, numbers: range) -> dict[int, Day]:
-    """The days that were kept among the given ones."""
-    rows = connection.execute(HISTORY_DAYS, key | {"first_day": numbers.start, "end_day": numbers.stop})
-    return {number: decode(Day, payload) for number, payload in rows}
-
-
-def _append_days(connection: Connection, key: Row, days: Mapping[int, Day]) -> None:
-    alone(connection, f"history/{key['workload']}/{key['signal']}")
-    kept = _days(connection, key, range(min(days), max(days) + 1))
-    whole = {number: merged(kept[number], day) if number in kept else day for number, day in days.items()}
-    upsert(connection, HISTORY, [key | {"day": number, "payload": encode(day)} for number, day in whole.items()])
-
-
-def _refuse_other_step(connection: Connection, workload: str, signal: Signal, step_s: int) -> None:
-    steps = connection.scalars(HISTORY_STEPS, {"workload": workload, "signal": signal.value}).all()
-    if steps and step_s not in steps:
-        raise other_step(workload, signal, step_s, kept=steps)
-
-
-def _target_ids(connection: Connection, keys: set[TargetKey]) -> dict[TargetKey, int]:
-    """The number of each target; those that are new get one."""
-    known = _known_targets(connection, keys)
-    missing = sorted(keys - known.keys())
-    if missing:
-        rows = [{"workload": workload, "pool": pool, "target": target} for workload, pool, target in missing]
-        connection.execute(insert_into(connection, TARGETS).on_conflict_do_nothing(), rows)
-        known = _known_targets(connection, keys)
-    return known
-
-
-def _known_targets(connection: Connection, keys: Iterable[TargetKey]) -> dict[TargetKey, int]:
-    workloads = {workload for workload, _, _ in keys}
-    rows = connection.execute(select(TARGETS).where(TARGETS.c.workload.in_(workloads)))
-    return {(row.workload, row.pool, row.target): row.id for row in rows}
