@@ -1,4 +1,4 @@
-"""The commands `capacity import`, `show` and `compare`: what one replica carries, what the load is, and tomorrow under each variant."""
+"""The commands `capacity import` and `show`: what one replica carries, and what the load is."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,8 +10,6 @@ from jobs.cli.options import AnyWorkload, ConfigFile, Json, Now, Output, OutputF
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from jobs.capacity.compare import Option
-    from jobs.capacity.loads import Load
     from jobs.capacity.overview import PoolCapacity
     from jobs.cli.show import Table
 
@@ -34,7 +32,6 @@ SetupText = Annotated[
     ),
 ]
 Loads = Annotated[bool, typer.Option("--load", help="Show what the load is instead: rates, streams, tokens and latencies by window.")]
-_UNRESOLVED = "not resolvable at this scrape interval"
 
 
 def import_(
@@ -73,34 +70,6 @@ def import_(
             say(sentence)
 
 
-def compare(
-    workload: AnyWorkload = None,
-    config: ConfigFile = None,
-    now: Now = None,
-    output: OutputFormat = Output.TABLE,
-    json: Json = False,
-) -> None:
-    """Tomorrow under each of a workload's `variants` (quantised, distilled, another engine or GPU) beside what runs.
-
-    Floors, GPU-hours and cost, and cost of 1,000 expected requests, planned over the stored forecast: nothing is forecast anew, and nothing
-    is kept. Cost needs `prices`. What is not known is empty, and a sentence says why.
-
-    Example: forecaster capacity compare chat
-    """
-    from jobs.capacity.compare import compare
-    from jobs.cli.session import session
-    from jobs.cli.show import say, show
-
-    output = Output.JSON if json else output
-    with session(config, now) as at:
-        rows = [row for member in at.members(workload) for row in compare(at.fleet, member, at.now)]
-    show(_options(rows), output)
-    if output is Output.TABLE:
-        for row in rows:
-            if row.doubt:
-                say(f"{row.workload}/{row.variant}: {row.doubt}")
-
-
 def show_(
     workload: AnyWorkload = None,
     load: Loads = False,
@@ -118,6 +87,7 @@ def show_(
     """
     from jobs.capacity.loads import loads
     from jobs.capacity.overview import overview
+    from jobs.cli.capacity_load import load_table
     from jobs.cli.session import session
     from jobs.cli.show import say, show
 
@@ -125,7 +95,7 @@ def show_(
     with session(config, now) as at:
         members = at.members(workload)
         if load:
-            show(_loads([row for member in members for row in loads(at.fleet.store, member, at.now)]), output)
+            show(load_table([row for member in members for row in loads(at.fleet.store, member, at.now)]), output)
             return
         rows = list(overview(at.fleet.store, members, at.now))
     show(_capacities(rows, at.now), output)
@@ -148,21 +118,21 @@ def _capacities(rows: "list[PoolCapacity]", now: "datetime") -> "Table":
 
 def _cells(row: "PoolCapacity", now: "datetime") -> tuple[object, ...]:
     from forecaster.units import DAY_S
-    from jobs.cli.show import Cell
+    from jobs.cli.show import Cell, amount
 
     found, at = row.carried, row.in_use.measured_at
     age = None if at is None else Cell(value=at, words=f"{(now - at).total_seconds() / DAY_S:,.0f} d")
     return (
         row.workload,
         row.pool,
-        *(_amount(value) for value in (row.in_use.rpm, row.in_use.concurrency, row.in_use.tokens)),
+        *(amount(value) for value in (row.in_use.rpm, row.in_use.concurrency, row.in_use.tokens)),
         None if row.origin is None else row.in_use.source,
         age,
         None if row.confidence is None else str(row.confidence),
         None if found is None else str(found.binds),
         None if row.profile is None else "; ".join(row.profile.stale) or "no",
-        _amount(None if found is None else found.memory_in_flight),
-        _amount(None if found is None else found.capacity.rpm),
+        amount(None if found is None else found.memory_in_flight),
+        amount(None if found is None else found.capacity.rpm),
         row.contradiction or None,
     )
 
@@ -187,61 +157,3 @@ def _from_now_on(row: "PoolCapacity", variants: "set[str]", *, is_asked: bool) -
     if is_asked:
         return f"kept: floors of {row.workload}/{row.pool} follow it from the next plan on; `forecaster plan` makes one now"
     return f"kept, and not in use: {row.workload}/{row.pool} has figures of its own; write `capacity: {{profile: imported}}` to follow it"
-
-
-def _loads(rows: "list[Load]") -> "Table":
-    from jobs.cli.show import Cell, Table, percent
-    from jobs.config.scalars import spell_duration
-
-    unresolved = Cell(value=None, words=_UNRESOLVED)
-    keys: tuple[str, ...] = ("workload", "window_s", "measured_ratio", "rpm", "largest_minute_rpm", "qps", "peak_second_qps", "streams")
-    keys += ("tokens_in_per_s", "tokens_out_per_s", "latency_mean_s", "latency_p95_s", "latency_p99_s")
-    names: tuple[str, ...] = ("workload", "window", "measured", "rpm", "largest minute", "QPS", "peak second", "streams")
-    names += ("tokens in/s", "tokens out/s", "mean s", "P95 s", "P99 s")
-    cells = tuple(
-        (
-            row.workload,
-            Cell(value=row.span_s, words=spell_duration(row.span_s)),
-            percent(row.measured_ratio),
-            *(_amount(value) for value in (row.rpm, row.largest_rpm, row.qps)),
-            unresolved,
-            *(_amount(value) for value in (row.streams, row.tokens_in_s, row.tokens_out_s, row.latency_s, row.p95_s, row.p99_s)),
-        )
-        for row in rows
-    )
-    return Table(title="What the load is", columns=names, keys=keys, rows=cells, empty="there is no workload", named_by=2)
-
-
-def _options(rows: "list[Option]") -> "Table":
-    from jobs.cli.show import Cell, Table
-    from jobs.config.scalars import spell_duration
-
-    keys: tuple[str, ...] = ("workload", "pool", "variant", "day", "capacity_rpm", "lead_time_s", "least", "most", "gpu_hours", "cost")
-    keys += ("cost_per_1000_requests", "currency", "doubt")
-    names: tuple[str, ...] = ("workload", "pool", "variant", "day", "rpm a replica", "lead time", "least", "most", "GPU-hours", "cost")
-    names += ("per 1,000 requests", "currency", "doubt")
-    cells = tuple(
-        (
-            row.workload,
-            row.pool,
-            row.variant,
-            Cell(value=row.day, words=f"{row.day:%a %d %b}"),
-            _amount(row.capacity.rpm),
-            Cell(value=row.lead_s, words=spell_duration(row.lead_s)),
-            row.least,
-            row.most,
-            *(_amount(value) for value in (row.gpu_hours, row.cost, row.per_1000)),
-            row.currency,
-            row.doubt or None,
-        )
-        for row in rows
-    )
-    empty = "no workload has `variants`: write some under it"
-    return Table(title="Tomorrow under each variant", columns=names, keys=keys, rows=cells, empty=empty, named_by=3)
-
-
-def _amount(value: float | None) -> object:
-    from forecaster.units import spell_number
-    from jobs.cli.show import Cell
-
-    return None if value is None else Cell(value=value, words=spell_number(value))

@@ -11,6 +11,7 @@ from jobs.cli import (
     backtest,
     calendar,
     capacity,
+    capacity_compare,
     cost,
     demo,
     export,
@@ -110,7 +111,7 @@ capacities = typer.Typer(
 )
 capacities.command("import")(capacity.import_)
 capacities.command("show")(capacity.show_)
-capacities.command("compare")(capacity.compare)
+capacities.command("compare")(capacity_compare.compare)
 app.add_typer(capacities, name="capacity")
 costs = typer.Typer(help="What a request, a token and a task cost; two of them side by side.", cls=ShowsByDefault, rich_markup_mode=None)
 costs.command("show")(cost.show_)

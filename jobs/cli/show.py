@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import TYPE_CHECKING
 
-from forecaster.units import iso
+from forecaster.units import iso, spell_number
 from jobs.cli.options import Output
 
 if TYPE_CHECKING:
@@ -67,6 +67,11 @@ def percent(ratio: float | None, *, signed: bool = False) -> Cell | None:
 def change(replicas: int | None) -> Cell | None:
     """A difference in replicas, with its sign."""
     return None if replicas is None else Cell(value=replicas, words=f"{replicas:+,d}" if replicas else "0")
+
+
+def amount(value: float | None) -> Cell | None:
+    """A number as people write it, empty where it is not known."""
+    return None if value is None else Cell(value=value, words=spell_number(value))
 
 
 def moment(at: datetime | None, calendar: "Calendar", form: str = "%a %d %b %H:%M") -> Cell | None:
