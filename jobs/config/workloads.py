@@ -10,16 +10,14 @@ from pydantic_core.core_schema import no_info_before_validator_function
 
 from connectors.sources.presets.quantity import Quantity
 from connectors.targets.registry import TargetConfig, counts_nodes, target_name
-from forecaster.capacity import Capacity
 from forecaster.claim import Claim
-from forecaster.leadtime import LeadTime
 from forecaster.ports import Query, Unit
-from forecaster.queueing import WaitSlo, check_kept
+from forecaster.queueing import check_kept
 from forecaster.series import LOAD_SIGNALS, Signal
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
 from jobs.config.bulk import BulkSection
-from jobs.config.capacity import ServingSection
+from jobs.config.capacity import CapacitySection, LeadTimeSection, ServingSection, SloSection
 from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.presets import PresetSection, Supply, idle_of, supplies, used
@@ -28,7 +26,9 @@ from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive
 from jobs.config.spot import SpotSection
 from jobs.config.task import TaskSection
 
-SignalName = Literal["rpm", "concurrency", "tokens", "input_length", "output_length", "queue_depth", "refused"]
+SignalName = Literal[
+    "rpm", "concurrency", "tokens", "input_length", "output_length", "response_hits", "prefix_hits", "queue_depth", "refused"
+]
 
 
 class QuerySection(BaseModel):
@@ -49,64 +49,6 @@ class ConditionSection(BaseModel):
     model_config = SECTION
     query: str = Field(min_length=1)
     """In the source's own language; any value but 0 holds, and so does no answer. No default."""
-
-
-class CapacitySection(BaseModel):
-    """What one replica carries inside its SLO; a load signal without a figure is not used for floors."""
-
-    model_config = SECTION
-    rpm: Positive | None = None
-    """Requests per minute. Default: none, since a guess would be a floor."""
-    concurrency: Positive | None = None
-    """Requests in flight. Default: none, since a guess would be a floor."""
-    tokens: Positive | None = None
-    """Tokens per second. Default: none, since a guess would be a floor."""
-    profile: Literal["imported"] | None = None
-    """`imported`: where no figure stands here, those of the newest profile that `forecaster capacity import` gave the pool. Default:
-    none, only what stands here."""
-
-    @property
-    def is_imported(self) -> bool:
-        """Whether the figures are those of a profile: what a person configures wins."""
-        return self.profile is not None and (self.rpm, self.concurrency, self.tokens) == (None, None, None)
-
-    def to_core(self) -> Capacity:
-        """The same in the core's type."""
-        return Capacity(rpm=self.rpm, concurrency=self.concurrency, tokens=self.tokens)
-
-
-class LeadTimeSection(BaseModel):
-    """How long a replica takes from request to ready, at P90: what holds until enough starts were seen to measure it."""
-
-    model_config = SECTION
-    warm: Duration = 300.0
-    """On a node that is up: image, weights, compilation. Default 5m, in the middle of published cold starts of 2 to 8 minutes."""
-    cold: Duration = 600.0
-    """With a node to be provisioned first. Default 10m: a GPU node adds about 5 minutes."""
-    measured: bool = True
-    """Whether starts are observed, on targets that tell of them, and take the place of both once there are enough. Default true: what was
-    measured is right when images and registries change, and reads of pods and nodes are all that it takes."""
-
-    def to_core(self) -> LeadTime:
-        """The same in the core's type."""
-        return LeadTime(warm_s=self.warm, cold_s=self.cold)
-
-
-class SloSection(BaseModel):
-    """How long requests may wait; small pools need more replicas for that than their load fills."""
-
-    model_config = SECTION
-    wait_p95: Duration
-    """95 % of requests are served after at most this wait. No default: it is the promise."""
-    service: Duration
-    """Mean time that a request is in service once it is taken, at the load of `capacity`. No default: it differs by model and prompt."""
-    variability: Positive = 1.0
-    """Half the sum of the squared coefficients of variation of the gaps between requests and of service times. Default 1: both
-    exponential; bursty traffic has 2 to 10."""
-
-    def to_core(self) -> WaitSlo:
-        """The same in the core's type."""
-        return WaitSlo(wait_p95_s=self.wait_p95, service_s=self.service, variability_ratio=self.variability)
 
 
 class PoolSection(BaseModel):
@@ -238,7 +180,7 @@ class WorkloadSection(BaseModel):
     """Load by signal, in place of what presets say: of `rpm`, `concurrency` and `tokens` at least one, here or by a preset. `queue_depth`
     is optional and only corrects; so is `refused` (requests turned away with 429, in PromQL with `or vector(0)`), which with the queue
     tells the hours whose load says too little; `input_length` and `output_length` (mean tokens a request, unit `count`) are optional,
-    forecast and shown, and size nothing. Default: none, presets say it all."""
+    forecast and shown, and size nothing; `response_hits` and `prefix_hits` (0 to 1, unit `count`) are kept, for `cache`. Default: none, presets say it all."""
     hold_when: dict[Name, ConditionSection] = Field(default_factory=dict)
     """Named conditions that block lowering while they hold, such as a rollout. Default: none."""
     zone: Zone = "UTC"
