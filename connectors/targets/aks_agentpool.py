@@ -11,7 +11,8 @@ from connectors.http.endpoint import Call
 from connectors.http.rest import Json, RestApi, RestFailed
 from connectors.targets.labels import OUR_LABELS, labels_of, marked, texts_of
 from connectors.targets.marks import Marks, read_marks, written_marks
-from connectors.targets.taken import floor_taken, is_ours, original_taken, within_bounds
+from connectors.targets.per_node import ReplicasPerNode, whole_nodes_taken
+from connectors.targets.taken import is_ours, original_taken
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable
 from forecaster.reasons import Code, Reason
@@ -44,11 +45,7 @@ class AksAgentpoolConfig(BaseModel):
     resource_group: str = Field(pattern=r"^[\w.()-]+$", description="Resource group of the cluster. No default.")
     cluster: str = Field(pattern=r"^[\w-]+$", description="Name of the AKS cluster. No default.")
     agentpool: str = Field(pattern=r"^[a-z0-9]+$", description="Name of the agent pool. No default.")
-    replicas_per_node: int = Field(
-        default=1,
-        ge=1,
-        description="Replicas that fit on one node; floors are rounded up to whole nodes. Default 1: a large model fills its node.",
-    )
+    replicas_per_node: ReplicasPerNode = 1
     endpoint_url: str = Field(
         default="https://management.azure.com",
         pattern=r"^https?://[^/]+$",
@@ -103,9 +100,7 @@ class AksAgentpoolTarget:
 
     def would_set(self, decision: Decision, seen: Seen) -> Applied:
         """What `set_floor` would do: whole nodes, at most maxCount."""
-        per_node = self._config.replicas_per_node
-        whole, reasons = within_bounds(-(-decision.floor // per_node) * per_node, seen, ceiling=_CEILING)
-        return floor_taken(decision, seen, whole=whole, reasons=reasons)
+        return whole_nodes_taken(decision, seen, per_node=self._config.replicas_per_node, ceiling=_CEILING)
 
     def would_release(self, seen: Seen) -> Applied:
         """What `release` would do."""

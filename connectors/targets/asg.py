@@ -11,7 +11,7 @@ from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
 from connectors.targets.asg_group import Activity, Group, failed_launch, refreshing
 from connectors.targets.asg_schedule import AsgSchedule
 from connectors.targets.aws_errors import aws_target_error
-from connectors.targets.aws_settings import EndpointUrl, Profile, Region, ReplicasPerNode, Scheduled
+from connectors.targets.aws_settings import EndpointUrl, Profile, Region, Scheduled
 from connectors.targets.aws_tags import (
     SCHEDULED,
     original_of,
@@ -25,7 +25,8 @@ from connectors.targets.aws_tags import (
     write_floor,
 )
 from connectors.targets.marks import Marks, read_marks
-from connectors.targets.taken import below_ceiling, floor_taken, is_ours, original_taken
+from connectors.targets.per_node import ReplicasPerNode, whole_nodes_taken
+from connectors.targets.taken import is_ours, original_taken
 from connectors.targets.writers import Writer
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetMissing, TargetRefused
@@ -98,9 +99,7 @@ class AsgTarget:
 
     def would_set(self, decision: Decision, seen: Seen) -> Applied:
         """What `set_floor` would do: whole machines, at most MaxSize."""
-        per_node = self._config.replicas_per_node
-        whole, reasons = below_ceiling(-(-decision.floor // per_node) * per_node, seen, ceiling="MaxSize")
-        return floor_taken(decision, seen, whole=whole, reasons=reasons)
+        return whole_nodes_taken(decision, seen, per_node=self._config.replicas_per_node, ceiling="MaxSize")
 
     def would_release(self, seen: Seen) -> Applied:
         """What `release` would do."""

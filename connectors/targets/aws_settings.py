@@ -1,4 +1,4 @@
-"""What every target in AWS is told: where AWS is asked and as whom, and how many replicas a machine carries."""
+"""What every target in AWS is told: where AWS is asked and as whom, and whether coming floors are scheduled there."""
 
 from typing import Annotated, TypeAlias
 
@@ -24,13 +24,6 @@ EndpointUrl: TypeAlias = Annotated[
     Field(
         pattern=r"^https?://",
         description="URL asked instead of the region's own endpoint, for VPC endpoints. Default: none, AWS's own endpoint.",
-    ),
-]
-ReplicasPerNode: TypeAlias = Annotated[
-    int,
-    Field(
-        ge=1,
-        description="Replicas that fit on one node; floors are rounded up to whole nodes. Default 1: a large model fills its node.",
     ),
 ]
 Scheduled: TypeAlias = Annotated[

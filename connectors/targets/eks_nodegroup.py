@@ -9,10 +9,11 @@ from pydantic.alias_generators import to_camel, to_pascal
 
 from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
 from connectors.targets.aws_errors import aws_target_error
-from connectors.targets.aws_settings import EndpointUrl, Profile, Region, ReplicasPerNode
+from connectors.targets.aws_settings import EndpointUrl, Profile, Region
 from connectors.targets.aws_tags import original_of, owner_of, put_back, remedy_of, second_writer, version_of, write_floor
 from connectors.targets.marks import Marks, read_marks
-from connectors.targets.taken import below_ceiling, floor_taken, is_ours, original_taken
+from connectors.targets.per_node import ReplicasPerNode, whole_nodes_taken
+from connectors.targets.taken import is_ours, original_taken
 from connectors.targets.writers import Writer
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetRefused
@@ -87,9 +88,7 @@ class EksNodegroupTarget:
 
     def would_set(self, decision: Decision, seen: Seen) -> Applied:
         """What `set_floor` would do: whole nodes, at most maxSize."""
-        per_node = self._config.replicas_per_node
-        whole, reasons = below_ceiling(-(-decision.floor // per_node) * per_node, seen, ceiling="maxSize")
-        return floor_taken(decision, seen, whole=whole, reasons=reasons)
+        return whole_nodes_taken(decision, seen, per_node=self._config.replicas_per_node, ceiling="maxSize")
 
     def would_release(self, seen: Seen) -> Applied:
         """What `release` would do."""

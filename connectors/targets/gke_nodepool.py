@@ -13,7 +13,8 @@ from connectors.http.rest import Json, RestApi, RestFailed
 from connectors.targets.gke_pool import Group, Pool
 from connectors.targets.labels import OUR_LABELS, labels_of, texts_of
 from connectors.targets.marks import Marks, floor_mark, read_marks, written_marks
-from connectors.targets.taken import floor_taken, is_ours, original_taken, within_bounds
+from connectors.targets.per_node import ReplicasPerNode, whole_nodes_taken
+from connectors.targets.taken import is_ours, original_taken
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable
 
@@ -55,11 +56,7 @@ class GkeNodepoolConfig(BaseModel):
     )
     cluster: str = Field(pattern=r"^[a-z0-9-]+$", description="Name of the GKE cluster. No default.")
     nodepool: str = Field(pattern=r"^[a-z0-9-]+$", description="Name of the node pool. No default.")
-    replicas_per_node: int = Field(
-        default=1,
-        ge=1,
-        description="Replicas that fit on one node; floors are rounded up to whole nodes. Default 1: a large model fills its node.",
-    )
+    replicas_per_node: ReplicasPerNode = 1
     operation_wait_s: float = Field(
         default=30,
         ge=0,
@@ -127,8 +124,7 @@ class GkeNodepoolTarget:
     def would_set(self, decision: Decision, seen: Seen) -> Applied:
         """What `set_floor` would do: whole nodes, the same in every zone where the pool counts by zone, at most its maximum."""
         unit = json.loads(seen.version)[3] * self._config.replicas_per_node
-        whole, reasons = within_bounds(-(-decision.floor // unit) * unit, seen, ceiling=_CEILING)
-        return floor_taken(decision, seen, whole=whole, reasons=reasons)
+        return whole_nodes_taken(decision, seen, per_node=unit, ceiling=_CEILING)
 
     def would_release(self, seen: Seen) -> Applied:
         """What `release` would do."""

@@ -6,7 +6,8 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
-from connectors.targets.aws_settings import EndpointUrl, Profile, Region, ReplicasPerNode, Scheduled
+from connectors.targets.aws_settings import EndpointUrl, Profile, Region, Scheduled
+from connectors.targets.per_node import ReplicasPerNode
 from connectors.targets.scalable_target import Address, Running
 
 

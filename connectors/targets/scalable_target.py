@@ -26,8 +26,9 @@ from connectors.targets.aws_tags import (
     write_floor,
 )
 from connectors.targets.marks import Marks, read_marks
+from connectors.targets.per_node import whole_nodes_taken
 from connectors.targets.scalable_schedule import ScalableSchedule
-from connectors.targets.taken import below_ceiling, floor_taken, is_ours, original_taken
+from connectors.targets.taken import is_ours, original_taken
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetMissing, TargetRefused
 from forecaster.schedule import Step
@@ -123,9 +124,7 @@ class ScalableTarget:
 
     def would_set(self, decision: Decision, seen: Seen) -> Applied:
         """What `set_floor` would do: whole units, at most MaxCapacity."""
-        per_unit = self._scaled.per_unit
-        whole, reasons = below_ceiling(-(-decision.floor // per_unit) * per_unit, seen, ceiling="MaxCapacity")
-        return floor_taken(decision, seen, whole=whole, reasons=reasons)
+        return whole_nodes_taken(decision, seen, per_node=self._scaled.per_unit, ceiling="MaxCapacity")
 
     def would_release(self, seen: Seen) -> Applied:
         """What `release` would do."""

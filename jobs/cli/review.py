@@ -4,20 +4,16 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from forecaster.forecast import DailyPeak, Forecast
 from forecaster.modes import mode_words
-from forecaster.series import Floats, Series
-from forecaster.units import floor_to
-from jobs.cli.chart import Frame, by_column, columns_within, floors_ahead, floors_by_column, load_against, load_ahead
 from jobs.cli.marks import mark_lines
 from jobs.cli.members import gain_sentence, history_words, members_table, record_sentence
 from jobs.cli.options import Output
 from jobs.cli.points import member_lines
+from jobs.cli.review_charts import charts
 from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
 from jobs.cli.trusts import trust_cell, trust_sentence
-from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
+from jobs.views.accuracy import MEDIAN, UPPER
 from jobs.views.days import MeasuredDay, local_day
 from jobs.views.review import Review
 from jobs.views.signals import SignalReview, change_ratio
@@ -25,7 +21,6 @@ from jobs.views.signals import SignalReview, change_ratio
 if TYPE_CHECKING:
     from jobs.views.pools import PoolReview
 
-LOWER = 0.05
 _LEVEL_RATIO = 0.0005  # less would read as 0.0%
 _COLUMNS = (
     "workload",
@@ -85,7 +80,7 @@ def _row(review: Review, pool: "PoolReview") -> tuple[object, ...]:
         percent(scored.above_upper_ratio if scored is not None else None),
         trust_cell((trust,) if trust is not None else ()),
         pool.floor,
-        change(floor_change(pool)),
+        change(pool.floor_change),
         _model(signal),
         ", ".join(dict.fromkeys(str(found.code) for found in review.attention)),
     )
@@ -94,11 +89,6 @@ def _row(review: Review, pool: "PoolReview") -> tuple[object, ...]:
 def sizing(review: Review, pool: "PoolReview") -> SignalReview:
     """The signal that binds at tomorrow's peak, else the first one."""
     return next((signal for signal in review.signals if signal.signal is pool.binding), review.signals[0])
-
-
-def floor_change(pool: "PoolReview") -> int | None:
-    """Replicas that the newest plan asks for at tomorrow's peak beyond the one that it would replace."""
-    return pool.floor - pool.floor_before if pool.floor is not None and pool.floor_before is not None else None
 
 
 def print_attention(reviews: Sequence[Review], options: str) -> None:
@@ -229,58 +219,6 @@ def _origin(review: Review, forecast: Forecast) -> str:
 def _inherited(review: Review) -> str:
     older = " plus ".join(f"{one.share_ratio:g} x that of {one.name}" for one in review.member.lineage.continues)
     return f"Before its own first request its history is {older}." if older else ""
-
-
-def charts(review: Review, signal: SignalReview, width: int) -> list[tuple[str, str, str]]:
-    """The next 24 hours of load, the floors of each pool, and yesterday's forecast against what came: a title, a chart, a sentence."""
-    columns = columns_within(width)
-    ahead = Frame(start=floor_to(review.now, review.member.step_s), calendar=review.member.workload.calendar, columns=columns)
-    drawn: list[tuple[str, list[str], str]] = []
-    f = signal.forecast
-    if f is not None and f.end > review.now:
-        median, upper = (by_column(ahead, f.start, f.step_s, f.at_level(level), np.max) for level in (MEDIAN, UPPER))
-        drawn.append((f"Next 24 hours: {signal.signal}", load_ahead(ahead, median, upper, signal.signal.unit), ""))
-    for pool in review.pools:
-        floors = floors_ahead(ahead, floors_by_column(ahead, pool.proposed)) if pool.proposed is not None else []
-        drawn.append((f"Next 24 hours: floor of {pool.pool.name}", floors, _floor_sentence(review, pool)))
-    if signal.scored is not None and signal.yesterday is not None:
-        drawn.append((f"Yesterday: forecast against measured {signal.signal}", _yesterday(review, signal.scored, signal, columns), ""))
-    return [(title, "\n".join(lines), told) for title, lines, told in drawn]
-
-
-def _floor_sentence(review: Review, pool: "PoolReview") -> str:
-    """The plan behind a chart of floors, and how it differs from the one that it would replace."""
-    plan, calendar = pool.proposed, review.member.workload.calendar
-    if plan is None:
-        return f"There is no plan to follow ({pool.in_force.state}): fallback, windows and live load hold the floor."
-    waits = "awaits approval" if pool.in_force.waiting is not None else "is in force"
-    told = f"The plan of {calendar.local(plan.issued_at):%a %H:%M} {waits}, until {calendar.local(plan.valid_until):%a %H:%M}"
-    if pool.floor is not None and pool.peak_at is not None:
-        told += f"; floor {pool.floor:,d} at tomorrow's peak ({calendar.local(pool.peak_at):%a %H:%M})"
-    if pool.replica_hours is not None:
-        told += f", {pool.replica_hours:,.0f} replica-hours over the next day"
-    if pool.baseline is None or pool.baseline is plan or pool.baseline.id == plan.id:
-        return f"{told}."
-    whose = f"the plan that {pool.approval.author} approved" if pool.approval is not None else "the plan in force"
-    differences = []
-    if (difference := floor_change(pool)) is not None:
-        differences.append(f"{difference:+,d} at the peak" if difference else "no change at the peak")
-    if pool.replica_hours is not None and pool.replica_hours_before is not None:
-        differences.append(f"{pool.replica_hours - pool.replica_hours_before:+,.0f} replica-hours")
-    return f"{told}. Against {whose}: {', '.join(differences)}."
-
-
-def _yesterday(review: Review, scored: Scored, signal: SignalReview, columns: int) -> list[str]:
-    calendar = review.member.workload.calendar
-    day = local_day(calendar, review.tomorrow - timedelta(days=2))
-    frame = Frame(start=day.start, calendar=calendar, columns=columns, span_s=day.length_s)
-    fine = Frame(start=day.start, calendar=calendar, columns=2 * columns, span_s=day.length_s)
-    lower, upper = (_mean(frame, over(scored.forecast, level, scored.covers)) for level in (LOWER, UPPER))
-    return load_against(frame, lower, upper, _mean(fine, signal.measured), signal.signal.unit)
-
-
-def _mean(frame: Frame, series: Series) -> Floats:
-    return by_column(frame, series.start, series.step_s, series.mean, np.mean)
 
 
 def percent_words(ratio: float, *, signed: bool = False) -> str:

@@ -11,7 +11,6 @@ from jobs.cli.marks import marks_json
 from jobs.cli.members import members_json, record_json
 from jobs.cli.points import points_json
 from jobs.cli.promotions import promotion_json
-from jobs.cli.review import floor_change
 from jobs.cli.trusts import trust_json
 from jobs.views.accuracy import MEDIAN, UPPER, Scored, over
 from jobs.views.days import MeasuredDay
@@ -125,7 +124,7 @@ def _pool(review: PoolReview) -> dict[str, object]:
         "compared_with": baseline.id if baseline is not None else None,
         "approved_by": approval.author if approval is not None else None,
         "floor_before": review.floor_before,
-        "floor_change": floor_change(review),
+        "floor_change": review.floor_change,
         "replica_hours_before": review.replica_hours_before,
     }
 

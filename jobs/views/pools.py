@@ -36,6 +36,11 @@ class PoolReview:
     replica_hours: float | None
     replica_hours_before: float | None
 
+    @property
+    def floor_change(self) -> int | None:
+        """Replicas that the newest plan asks for at tomorrow's peak beyond the one that it would replace."""
+        return self.floor - self.floor_before if self.floor is not None and self.floor_before is not None else None
+
 
 def review_pool(kept: Kept, pool: Pool, signals: Sequence[SignalReview], tomorrow: date) -> PoolReview:
     """The pool's floor at tomorrow's peak, and how it differs."""
