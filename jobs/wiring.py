@@ -146,6 +146,7 @@ def _variants(section: WorkloadSection, config: Config) -> Iterator[Variant]:
             lead_time=(told.lead_time or pool.lead_time).to_core(),
             prices=price if price is None or told.gpu_hour is None else replace(price, gpu_hour=told.gpu_hour),
             gpus_per_replica=told.gpus_per_replica or pool.gpus_per_replica,
+            task=None if (task := told.task or section.task) is None else task.to_core(),
         )
 
 

@@ -10,9 +10,11 @@ from forecaster.capacity import Capacity
 from forecaster.leadtime import LeadTime
 from forecaster.plan import Plan
 from forecaster.series import Signal, Window
+from forecaster.unit_cost import Task
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool
 from jobs.capacity.known import known, newest_of
+from jobs.capacity.tasks import Tasks
 from jobs.capacity.variant import Variant
 from jobs.draft import Draft
 from jobs.events import known_events
@@ -26,7 +28,7 @@ from jobs.trusting import believe
 class Option:
     """One way to serve a pool's share tomorrow; None = not known. cost: of a whole local day, per_1000: of so many expected requests.
 
-    doubt: what the figures do not tell, empty where nothing is wrong.
+    calls_a_task: of the model, for each task that is completed. doubt: what the figures do not tell, empty where nothing is wrong.
     """
 
     workload: str
@@ -41,7 +43,13 @@ class Option:
     cost: float | None = None
     currency: str | None = None
     per_1000: float | None = None
+    calls_a_task: float | None = None
     doubt: str = ""
+
+    @property
+    def per_task(self) -> float | None:
+        """What a completed task costs: a call x calls a task."""
+        return None if self.per_1000 is None or self.calls_a_task is None else self.per_1000 / 1_000 * self.calls_a_task
 
 
 def compare(fleet: Fleet, member: Member, now: datetime) -> Iterator[Option]:
@@ -50,8 +58,9 @@ def compare(fleet: Fleet, member: Member, now: datetime) -> Iterator[Option]:
     draft = recall(fleet, Draft(member=member), now)
     draft = foresee(believe(fleet, draft, now), known_events(fleet, now))
     day, window = _tomorrow(member, now)
+    tasks = Tasks(fleet.store, member, now)
     for variant in (*_as_is(member), *_with_profiles(fleet, member, now)):
-        yield _option(draft, variant, day, window, now)
+        yield _with_task(_option(draft, variant, day, window, now), None if variant.task is None else tasks.of(variant.task))
 
 
 def _as_is(member: Member) -> Iterator[Variant]:
@@ -69,6 +78,7 @@ def _as_is(member: Member) -> Iterator[Variant]:
                 lead_time=pool.lead_time,
                 prices=member.prices.get(pool.name),
                 gpus_per_replica=member.gpus.get(pool.name, 1),
+                task=member.task,
             )
 
 
@@ -108,6 +118,13 @@ def _option(draft: Draft, variant: Variant, day: date, window: Window, now: date
         per_1000=None if cost is None or not requests else 1_000 * cost / requests,
         doubt=_short_window(draft, lead_time),
     )
+
+
+def _with_task(option: Option, task: Task | str | None) -> Option:
+    """What a task takes beside what it costs; where nobody knows it, the sentence that says so."""
+    if isinstance(task, str):
+        return replace(option, doubt="; ".join(filter(None, (option.doubt, task))))
+    return option if task is None else replace(option, calls_a_task=task.calls_a_task)
 
 
 def _plan(draft: Draft, variant: Variant, now: datetime) -> Plan | None:

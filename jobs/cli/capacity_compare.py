@@ -18,8 +18,8 @@ def compare(
 ) -> None:
     """Tomorrow under each of a workload's `variants` (quantised, distilled, another engine or GPU) beside what runs.
 
-    Floors, GPU-hours and cost, and cost of 1,000 expected requests, planned over the stored forecast: nothing is forecast anew, and nothing
-    is kept. Cost needs `prices`. What is not known is empty, and a sentence says why.
+    Floors, GPU-hours and cost, of 1,000 expected requests and of a task too, planned over the stored forecast: nothing is forecast
+    anew, and nothing is kept. Cost needs `prices`, that of a task `task`. What is not known is empty, and a sentence says why.
 
     Example: forecaster capacity compare chat
     """
@@ -42,9 +42,9 @@ def _options(rows: "list[Option]") -> "Table":
     from jobs.config.scalars import spell_duration
 
     keys: tuple[str, ...] = ("workload", "pool", "variant", "day", "capacity_rpm", "lead_time_s", "least", "most", "gpu_hours", "cost")
-    keys += ("cost_per_1000_requests", "currency", "doubt")
+    keys += ("cost_per_1000_requests", "calls_a_task", "cost_per_task", "currency", "doubt")
     names: tuple[str, ...] = ("workload", "pool", "variant", "day", "rpm a replica", "lead time", "least", "most", "GPU-hours", "cost")
-    names += ("per 1,000 requests", "currency", "doubt")
+    names += ("per 1,000 requests", "calls a task", "a task", "currency", "doubt")
     cells = tuple(
         (
             row.workload,
@@ -55,7 +55,7 @@ def _options(rows: "list[Option]") -> "Table":
             Cell(value=row.lead_s, words=spell_duration(row.lead_s)),
             row.least,
             row.most,
-            *(amount(value) for value in (row.gpu_hours, row.cost, row.per_1000)),
+            *(amount(value) for value in (row.gpu_hours, row.cost, row.per_1000, row.calls_a_task, row.per_task)),
             row.currency,
             row.doubt or None,
         )

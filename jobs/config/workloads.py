@@ -139,6 +139,8 @@ class VariantSection(BaseModel):
     """Price of one of its replicas for one hour, in the currency of `prices`. Default: as the pool's."""
     gpus_per_replica: Count | None = None
     """GPUs that one replica takes. Default: as the pool's."""
+    task: TaskSection | None = None
+    """What a task takes of it: a distilled model may need more rounds. Default: as the workload's."""
 
 
 class ContinuesSection(BaseModel):

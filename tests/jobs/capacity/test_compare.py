@@ -14,16 +14,22 @@ from jobs.capacity.known import with_capacities
 from jobs.fleet import Fleet
 from jobs.forecast import forecast_fleet
 from tests.jobs.world import NOW, World
+from tests.loopback_prometheus import loopback_prometheus, steady
 from tests.profiles import entry, point, profile
 
 FAST = profile([point(rpm) for rpm in (100, 160, 200)] + [point(220, ttft_s=0.8)])
 
 
 @contextmanager
-def fleet(world: World, *variants: dict[str, Any], prices: bool = True) -> Iterator[Fleet]:
+def fleet(
+    world: World, *variants: dict[str, Any], prices: bool = True, task: dict[str, Any] | None = None, url: str | None = None
+) -> Iterator[Fleet]:
+    """url: of a Prometheus that is asked in place of the file."""
     world.workload("chat")
     workloads: Any = world.config["workloads"]
-    workloads[-1]["variants"] = list(variants)
+    workloads[-1] |= {"variants": list(variants), **({} if task is None else {"task": task})}
+    if url is not None:
+        world.config["sources"] = {"trace-chat": {"type": "prometheus", "url": url, "retry_wait_s": 0}}
     world.config |= {"forecast": {"model": "seasonal_naive"}, **({"prices": {"currency": "EUR", "gpu_hour": 4.0}} if prices else {})}
     with world.fleet() as opened:
         yield with_capacities(opened, NOW)
@@ -97,6 +103,57 @@ def test_without_a_forecast_or_prices_nothing_is_made_up(world: World) -> None:
         forecast_fleet(at, NOW)
         found = options(at)["int8"]
         assert (found.cost, found.per_1000, found.gpu_hours is None) == (None, None, False)
+
+
+def test_one_and_a_half_times_the_price_at_half_the_calls_is_three_quarters_of_the_cost_a_task(world: World) -> None:
+    dear = {"name": "big", "capacity": {"rpm": 100}, "gpu_hour": 6.0, "task": {"calls": 2}}
+    with fleet(world, dear, task={"calls": 4}) as at:
+        forecast_fleet(at, NOW)
+        now, big = options(at)["gpu"], options(at)["big"]
+        assert (now.calls_a_task, big.calls_a_task) == (4, 2)
+        assert now.per_task is not None
+        assert now.per_1000 is not None
+        assert now.per_task == pytest.approx(4 * now.per_1000 / 1_000)
+        assert big.per_task == pytest.approx(0.75 * now.per_task)
+
+
+def test_a_variant_takes_the_calls_and_rounds_of_the_workload_where_it_says_none(world: World) -> None:
+    distilled = {"name": "small", "capacity": {"rpm": 200}, "task": {"calls": 2, "rounds": 3, "completion": 0.8}}
+    with fleet(world, {"name": "int8", "capacity": {"rpm": 200}}, distilled, task={"calls": 4}) as at:
+        forecast_fleet(at, NOW)
+        assert [(name, option.calls_a_task) for name, option in options(at).items()] == [("gpu", 4), ("int8", 4), ("small", 7.5)]
+
+
+def test_without_a_task_or_prices_nothing_is_said_of_tasks(world: World) -> None:
+    with fleet(world, {"name": "int8", "capacity": {"rpm": 200}}) as at:
+        forecast_fleet(at, NOW)
+        assert {(option.calls_a_task, option.per_task, option.doubt) for option in options(at).values()} == {(None, None, "")}
+
+
+def test_a_task_without_a_price_has_calls_and_no_cost(world: World) -> None:
+    with fleet(world, {"name": "int8", "capacity": {"rpm": 200}}, task={"calls": 4}, prices=False) as at:
+        forecast_fleet(at, NOW)
+        assert {(option.calls_a_task, option.per_task) for option in options(at).values()} == {(4, None)}
+
+
+def test_the_source_is_asked_once_what_a_task_takes_however_many_variants_there_are(world: World) -> None:
+    asked = {"calls": {"query": "sum(calls) / sum(tasks)"}}
+    variants = [{"name": name, "capacity": {"rpm": 200}} for name in ("a", "b")]
+    own = {"name": "c", "capacity": {"rpm": 200}, "task": {**asked, "rounds": 2}}
+    with loopback_prometheus(steady(3)) as prometheus, fleet(world, *variants, own, task=asked, url=prometheus.url) as at:
+        found = {option.variant: option.calls_a_task for option in compare(at, at.members[0], NOW)}
+        questions = [each.form["query"] for each in prometheus.asked if each.form["query"] == asked["calls"]["query"]]
+    assert found == pytest.approx({"gpu": 3, "a": 3, "b": 3, "c": 6})
+    assert len(questions) == 1
+
+
+def test_a_question_that_nobody_answers_leaves_the_cost_of_a_task_empty_and_says_so(world: World) -> None:
+    asked = {"calls": {"query": "nowhere"}}
+    with fleet(world, {"name": "int8", "capacity": {"rpm": 200}}, task=asked) as at:
+        forecast_fleet(at, NOW)
+        found = options(at)["int8"]
+        assert (found.per_task, found.per_1000 is None) == (None, False)
+        assert "what a task takes is not known, its calls could not be read" in found.doubt
 
 
 @pytest.mark.parametrize(
