@@ -44,15 +44,16 @@ class Keep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pruned:
-    """How much was forgotten: days of one signal's history, forecasts, plans, records, starts of replicas."""
+    """How much was forgotten: days of one signal's history, forecasts, plans, records, starts of replicas, moves of levers."""
 
     history: int
     forecasts: int
     plans: int
     records: int
     starts: int = 0
+    moves: int = 0
 
     @property
     def total(self) -> int:
         """All of it."""
-        return self.history + self.forecasts + self.plans + self.records + self.starts
+        return self.history + self.forecasts + self.plans + self.records + self.starts + self.moves

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from forecaster.ladder import LeverValue, is_same
 from forecaster.units import check_instant, check_named, iso
@@ -45,6 +46,37 @@ class Moved:
     after: LeverValue | None
     written: bool
     note: str | None = None
+
+
+class MoveKind(StrEnum):
+    """What was done to a lever: another value, the same for longer, the original again, or that something was to be done and could not."""
+
+    SET = "set"
+    RENEWED = "renewed"
+    LET_GO = "let go"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeverMove:
+    """One entry of the book of levers. lever: by its name in the configuration.
+
+    before, after: values as `shown`, None = nothing stands there, or it is not known. why: which rule, ladder or admission asked, or why
+    nobody does any more; of a failure what is wrong. until: when it ends unless it is renewed, None = it does not.
+    """
+
+    at: datetime
+    lever: str
+    kind: MoveKind
+    before: str | None
+    after: str | None
+    why: str
+    until: datetime | None
+
+    def __post_init__(self) -> None:
+        check_instant("move.at", self.at)
+        check_named("move.lever", self.lever)
+        check_named("move.why", self.why)
 
 
 def set_to(seen: LeverSeen, value: LeverValue, until: datetime) -> Moved:

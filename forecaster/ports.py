@@ -12,7 +12,7 @@ from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, Issued, Request, State
 from forecaster.keep import Keep, Pruned
 from forecaster.ladder import LeverValue
-from forecaster.levers import LeverSeen, Moved
+from forecaster.levers import LeverMove, LeverSeen, Moved
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.profile import ProfileEntry
@@ -248,6 +248,12 @@ class Store(Protocol):
 
     def profiles_of(self, pools: Sequence[tuple[str, str]], window: Window) -> dict[tuple[str, str], tuple[ProfileEntry, ...]]:
         """The profiles that each (workload, pool) was given in `window`, oldest first; those without one are left out."""
+
+    def append_lever_moves(self, moves: Sequence[LeverMove]) -> None:
+        """Keep what was done to levers, all or none."""
+
+    def lever_moves(self, window: Window) -> tuple[LeverMove, ...]:
+        """What was done to levers in `window`, oldest first; pruned as records are, and none of them is the last of a line."""
 
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is older at `now` than `keep` says; never the newest forecast, plan or record of its line, nor what a person said."""

@@ -45,5 +45,6 @@ def sentence(pruned: Pruned) -> str:
         (pruned.plans, "plans"),
         (pruned.records, "records"),
         (pruned.starts, "starts"),
+        (pruned.moves, "moves of levers"),
     )
     return "forgotten: " + ", ".join(f"{count:,d} {what}" for count, what in parts if count)

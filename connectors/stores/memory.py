@@ -16,6 +16,7 @@ from forecaster.decision import CycleRecord, Ruling
 from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, State
 from forecaster.keep import Keep, Pruned
+from forecaster.levers import LeverMove
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.profile import ProfileEntry
@@ -74,6 +75,7 @@ class MemoryStore:
         self._marks: dict[str, dict[tuple[object, ...], Mark]] = defaultdict(dict)
         self._events: dict[tuple[str, datetime, str], EventEntry] = {}
         self._starts: dict[tuple[str, str], dict[tuple[str, str], Start]] = defaultdict(dict)
+        self._moves: dict[tuple[datetime, str, str], LeverMove] = {}
         self._profiles: dict[tuple[str, str], _Timeline[ProfileEntry]] = defaultdict(_Timeline)
 
     def append_history(self, workload: str, series: Series) -> None:
@@ -253,6 +255,17 @@ class MemoryStore:
             found = {pool: tuple(self._profiles[pool].within(window)) for pool in pools}
         return {pool: entries for pool, entries in found.items() if entries}
 
+    def append_lever_moves(self, moves: Sequence[LeverMove]) -> None:
+        """Keep what was done to levers, as the port says."""
+        batch = list(moves)
+        with self._lock:
+            self._moves |= {(move.at, move.lever, move.kind.value): move for move in batch}
+
+    def lever_moves(self, window: Window) -> tuple[LeverMove, ...]:
+        """What was done to levers in `window`, oldest first."""
+        with self._lock:
+            return tuple(self._moves[key] for key in sorted(self._moves) if key[0] in window)
+
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is old, as the port says."""
 
@@ -271,6 +284,7 @@ class MemoryStore:
                 forecasts=forecasts,
                 plans=sum(line.forget(before(keep.plans_s)) for line in self._plans.values()),
                 records=sum(line.forget(before(keep.records_s)) for line in records),
+                moves=self._forget_moves(before(keep.records_s)),
                 starts=sum(_forget_starts(starts, before(keep.starts_s)) for starts in self._starts.values()),
             )
 
@@ -283,6 +297,12 @@ class MemoryStore:
                 for start in gone:
                     del buckets[start]
         return days
+
+    def _forget_moves(self, old: Callable[[datetime], bool]) -> int:
+        gone = [key for key in self._moves if old(key[0])]
+        for key in gone:
+            del self._moves[key]
+        return len(gone)
 
     def close(self) -> None:
         """Nothing to let go of."""

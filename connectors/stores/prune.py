@@ -9,7 +9,7 @@ from sqlalchemy import Column, Engine, Table, and_, bindparam, delete, exists, f
 
 from connectors.stores.engine import reading, writing
 from connectors.stores.forms import microseconds
-from connectors.stores.tables import FORECASTS, HISTORY, PLANS, RECORDS, STARTS, TARGETS
+from connectors.stores.tables import FORECASTS, HISTORY, LEVER_MOVES, PLANS, RECORDS, STARTS, TARGETS
 from forecaster.keep import Keep, Pruned
 from forecaster.units import DAY_S, epoch_s
 
@@ -56,6 +56,7 @@ def prune(engine: Engine, cuts: Cuts) -> Pruned:
         plans=_aged(engine, PLANS, (PLANS.c.workload, PLANS.c.pool), cuts.plans_us),
         records=_records(engine, cuts.records_us),
         starts=_starts(engine, cuts.starts_us),
+        moves=_moves(engine, cuts.records_us),
     )
 
 
@@ -128,6 +129,17 @@ def _starts(engine: Engine, before_us: int) -> int:
             for workload, pool in batch:
                 of = and_(STARTS.c.workload == workload, STARTS.c.pool == pool, old)
                 total += connection.execute(delete(STARTS).where(of)).rowcount
+    return total
+
+
+def _moves(engine: Engine, before_us: int) -> int:
+    """Some hundred instants in a transaction."""
+    with reading(engine) as connection:
+        instants = connection.scalars(select(LEVER_MOVES.c.at_us).where(LEVER_MOVES.c.at_us < before_us).distinct()).all()
+    total = 0
+    for batch in _batches(instants):
+        with writing(engine) as connection:
+            total += connection.execute(delete(LEVER_MOVES).where(LEVER_MOVES.c.at_us.in_(batch))).rowcount
     return total
 
 

@@ -20,6 +20,7 @@ from connectors.stores.statements import (
     EVENTS_WITHIN,
     FORECASTS_WITHIN,
     LAST_PLANS_WITHIN,
+    LEVER_MOVES_WITHIN,
     MARKS_TOUCHING,
     PLANS_OF,
     PLANS_WITHIN,
@@ -29,7 +30,7 @@ from connectors.stores.statements import (
     RULINGS_OF,
     RULINGS_WITHIN,
 )
-from connectors.stores.tables import EVENTS, FORECASTS, MARKS, PLANS, PROFILES, RECORDS, RULINGS, STATES
+from connectors.stores.tables import EVENTS, FORECASTS, LEVER_MOVES, MARKS, PLANS, PROFILES, RECORDS, RULINGS, STATES
 from connectors.stores.targets import target_ids
 from connectors.stores.upsert import Row, upsert
 from forecaster.decision import CycleRecord, Ruling
@@ -37,6 +38,7 @@ from forecaster.errors import StoreError
 from forecaster.events import EventEntry
 from forecaster.forecast import Forecast, State
 from forecaster.keep import Keep, Pruned
+from forecaster.levers import LeverMove
 from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.profile import ProfileEntry
@@ -250,6 +252,18 @@ class SqlStore:
         """The profiles of many pools, as the port says."""
         rows = self._rows(PROFILES_OF, "pools", pools, window)
         return _grouped(((workload, pool), decode(ProfileEntry, payload)) for workload, pool, payload in rows)
+
+    def append_lever_moves(self, moves: Sequence[LeverMove]) -> None:
+        """Keep what was done to levers, as the port says."""
+        rows = [{"at_us": microseconds(move.at), "lever": move.lever, "kind": move.kind.value, "payload": encode(move)} for move in moves]
+        with writing(self._engine) as connection:
+            upsert(connection, LEVER_MOVES, rows)
+
+    def lever_moves(self, window: Window) -> tuple[LeverMove, ...]:
+        """What was done to levers in `window`, oldest first."""
+        with reading(self._engine) as connection:
+            payloads = connection.scalars(LEVER_MOVES_WITHIN, _within(window)).all()
+        return tuple(decode(LeverMove, payload) for payload in payloads)
 
     def prune(self, keep: Keep, now: datetime) -> Pruned:
         """Forget what is old, as the port says; a database gives the room to later rows, not back to the disk."""

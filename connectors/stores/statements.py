@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Integer, Select, Text, bindparam, func, select, tuple_
 
-from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, MARKS, PLANS, PROFILES, RECORDS, RULINGS, TARGETS
+from connectors.stores.tables import EVENTS, FORECASTS, HISTORY, LEVER_MOVES, MARKS, PLANS, PROFILES, RECORDS, RULINGS, TARGETS
 
 _WORKLOAD, _SIGNAL, _POOL = (bindparam(name, type_=Text) for name in ("workload", "signal", "pool"))
 _START_US, _END_US = bindparam("start_us", type_=BigInteger), bindparam("end_us", type_=BigInteger)
@@ -77,4 +77,9 @@ PROFILES_OF = (
     .where(tuple_(PROFILES.c.workload, PROFILES.c.pool).in_(bindparam("pools", expanding=True)))
     .where(PROFILES.c.at_us >= _START_US, PROFILES.c.at_us < _END_US)
     .order_by(PROFILES.c.at_us)
+)
+LEVER_MOVES_WITHIN = (
+    select(LEVER_MOVES.c.payload)
+    .where(LEVER_MOVES.c.at_us >= _START_US, LEVER_MOVES.c.at_us < _END_US)
+    .order_by(LEVER_MOVES.c.at_us, LEVER_MOVES.c.lever, LEVER_MOVES.c.kind)
 )

@@ -18,7 +18,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMAS = ("0001", "0002", "0003", "0004")
+SCHEMAS = ("0001", "0002", "0003", "0004", "0005")
 """Every schema that there has been, oldest first. The last one is what this release reads and writes."""
 
 METADATA = MetaData(
@@ -158,3 +158,13 @@ PROFILES = Table(
     Column("payload", LargeBinary, nullable=False),
 )
 """What a replica was measured to carry, as people gave it to pools."""
+
+LEVER_MOVES = Table(
+    "lever_moves",
+    METADATA,
+    Column("at_us", BigInteger, primary_key=True, autoincrement=False),
+    Column("lever", Text, primary_key=True),
+    Column("kind", Text, primary_key=True),
+    Column("payload", LargeBinary, nullable=False),
+)
+"""What was done to levers, in the order in which it is read: by instant."""
