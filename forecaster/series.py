@@ -24,6 +24,8 @@ class Signal(StrEnum):
     TOKENS = "tokens"
     INPUT_LENGTH = "input_length"
     OUTPUT_LENGTH = "output_length"
+    RESPONSE_HITS = "response_hits"
+    PREFIX_HITS = "prefix_hits"
     QUEUE_DEPTH = "queue_depth"
     REFUSED = "refused"
     CONDITION = "condition"
@@ -34,6 +36,11 @@ class Signal(StrEnum):
         """The unit in which every series of this signal is kept."""
         return _UNITS[self]
 
+    @property
+    def most(self) -> float:
+        """The largest number that it can be; a larger one is a broken one and counts as not measured."""
+        return 1.0 if self in HIT_SIGNALS else MOST_LOAD
+
 
 _UNITS = {
     Signal.RPM: "requests/min",
@@ -41,6 +48,8 @@ _UNITS = {
     Signal.TOKENS: "tokens/s",
     Signal.INPUT_LENGTH: "tokens/request",
     Signal.OUTPUT_LENGTH: "tokens/request",
+    Signal.RESPONSE_HITS: "ratio",
+    Signal.PREFIX_HITS: "ratio",
     Signal.QUEUE_DEPTH: "requests waiting",
     Signal.REFUSED: "requests refused/min",
     Signal.CONDITION: "(any but 0 holds)",
@@ -53,6 +62,9 @@ MOST_LOAD = 1e12
 LOAD_SIGNALS = (Signal.RPM, Signal.CONCURRENCY, Signal.TOKENS)
 LENGTH_SIGNALS = (Signal.INPUT_LENGTH, Signal.OUTPUT_LENGTH)
 """Means over requests: no load, so no floor rests on them and no pool takes a share. An idle bucket has none (0 / 0), which is NaN."""
+HIT_SIGNALS = (Signal.RESPONSE_HITS, Signal.PREFIX_HITS)
+"""Shares, 0 to 1: of requests that a cache answers, so that no engine sees them, and of prompt tokens that lie in an engine's cache, so
+that they need no prefill. No load and not forecast; what comes off floors for them is a low quantile of the days before. NaN when idle."""
 FORECAST_SIGNALS = LOAD_SIGNALS + LENGTH_SIGNALS
 LIVE_SIGNALS = (*LOAD_SIGNALS, Signal.QUEUE_DEPTH)
 """What corrects a plan."""

@@ -13,7 +13,7 @@ from forecaster.events import Event
 from forecaster.history import prepare
 from forecaster.ports import MetricSource, Query
 from forecaster.reasons import Code
-from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, PRESSURE_SIGNALS, Series, Window
+from forecaster.series import FORECAST_SIGNALS, HIT_SIGNALS, LOAD_SIGNALS, PRESSURE_SIGNALS, Series, Window
 from forecaster.units import HOUR_S, floor_to, iso
 from jobs.draft import Brought, Draft
 from jobs.failure import Failure, no_samples, unfetched
@@ -30,7 +30,7 @@ def look_up(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     member = draft.member
     end = floor_to(now, member.step_s)
     span = Window(start=floor_to(end - timedelta(seconds=fleet.history_s), member.step_s), end=end)
-    asked = (query for query in member.queries if query.signal in {*FORECAST_SIGNALS, *PRESSURE_SIGNALS})
+    asked = (query for query in member.queries if query.signal in {*FORECAST_SIGNALS, *HIT_SIGNALS, *PRESSURE_SIGNALS})
     return replace(
         draft,
         brought=tuple(

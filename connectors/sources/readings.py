@@ -8,7 +8,7 @@ import numpy as np
 
 from forecaster.errors import SourceRejected
 from forecaster.ports import Query, Unit
-from forecaster.series import MOST_LOAD, Floats, Series, Signal, Window, check_grid, empty_series
+from forecaster.series import Floats, Series, Signal, Window, check_grid, empty_series
 from forecaster.units import MINUTE_S, epoch_s, from_epoch_s
 
 
@@ -60,7 +60,7 @@ def series_of(query: Query, readings: Readings, window: Window, step_s: int) -> 
         return empty_series(query.signal, window, step_s)
     with np.errstate(over="ignore"):  # an overflow is infinite, hence not measured
         values = known.numbers * scale
-    values = np.where((values >= 0) & (values <= MOST_LOAD), values, np.nan)
+    values = np.where((values >= 0) & (values <= query.signal.most), values, np.nan)
     series = Series(signal=query.signal, start=known.start, step_s=known.step_s, mean=values, peak=values)
     if known.step_s < MINUTE_S <= step_s:  # the peak is the largest minute, not the largest second
         minutes = _regrid(series, MINUTE_S)

@@ -182,7 +182,8 @@ class WorkloadSection(BaseModel):
     """Load by signal, in place of what presets say: of `rpm`, `concurrency` and `tokens` at least one, here or by a preset. `queue_depth`
     is optional and only corrects; so is `refused` (requests turned away with 429, in PromQL with `or vector(0)`), which with the queue
     tells the hours whose load says too little; `input_length` and `output_length` (mean tokens a request, unit `count`) are optional,
-    forecast and shown, and size nothing; `response_hits` and `prefix_hits` (0 to 1, unit `count`) are kept, for `cache`. Default: none, presets say it all."""
+    forecast and shown, and size nothing; `response_hits` and `prefix_hits` (0 to 1, unit `count`) are kept, for `cache`.
+    Default: none, presets say it all."""
     hold_when: dict[Name, ConditionSection] = Field(default_factory=dict)
     """Named conditions that block lowering while they hold, such as a rollout. Default: none."""
     zone: Zone = "UTC"

@@ -40,6 +40,7 @@ VLLM = Preset(
         **_in_vllm_words("vllm:"),
         Quantity.INPUT_LENGTH: mean("vllm:request_prompt_tokens"),
         Quantity.OUTPUT_LENGTH: mean("vllm:request_generation_tokens"),
+        Quantity.PREFIX_HITS: "sum(rate(vllm:prefix_cache_hits_total{}[2m])) / sum(rate(vllm:prefix_cache_queries_total{}[2m]))",
         Quantity.REFUSED: "sum(rate(vllm:admission_rejections_total{}[2m]))",
         Quantity.QUEUE_WAIT: mean("vllm:request_queue_time_seconds"),
         Quantity.ERROR_RATE: 'sum(rate(vllm:request_success_total{finished_reason="error"}[2m]))'
@@ -48,6 +49,7 @@ VLLM = Preset(
     },
     renamed=(
         Renamed(new="vllm:kv_cache_usage_perc", old="vllm:gpu_cache_usage_perc", when="before 0.9"),
+        Renamed(new="vllm:prefix_cache_", old="vllm:gpu_prefix_cache_", when="before 0.9"),
         Renamed(new="vllm:", old="vllm_", when="where a collector writes no colon"),
     ),
     notes=(_SERVED, "refused and error rate need a version that counts them"),
@@ -66,6 +68,7 @@ SGLANG = Preset(
         Quantity.TOKENS: "sum(rate(sglang:generation_tokens_total{}[2m]))",
         Quantity.INPUT_LENGTH: "sum(rate(sglang:prompt_tokens_total{}[2m])) / sum(rate(sglang:num_requests_total{}[2m]))",
         Quantity.OUTPUT_LENGTH: "sum(rate(sglang:generation_tokens_total{}[2m])) / sum(rate(sglang:num_requests_total{}[2m]))",
+        Quantity.PREFIX_HITS: "sum(rate(sglang:cached_tokens_total{}[2m])) / sum(rate(sglang:prompt_tokens_total{}[2m]))",
         Quantity.QUEUE_DEPTH: "sum(sglang:num_queue_reqs{})",
         Quantity.QUEUE_WAIT: mean("sglang:queue_time_seconds"),
         **latencies("sglang:e2e_request_latency_seconds"),
@@ -148,6 +151,8 @@ TRTLLM = Preset(
         **_in_vllm_words("trtllm_"),
         Quantity.INPUT_LENGTH: "sum(rate(trtllm_prompt_tokens_total{}[2m])) / sum(rate(trtllm_request_success_total{}[2m]))",
         Quantity.OUTPUT_LENGTH: "sum(rate(trtllm_generation_tokens_total{}[2m])) / sum(rate(trtllm_request_success_total{}[2m]))",
+        Quantity.PREFIX_HITS: "sum(rate(trtllm_kv_cache_reused_blocks_total{}[2m]))"
+        " / (sum(rate(trtllm_kv_cache_reused_blocks_total{}[2m])) + sum(rate(trtllm_kv_cache_missed_blocks_total{}[2m])))",
         Quantity.QUEUE_WAIT: mean("trtllm_request_queue_time_seconds"),
         Quantity.ERROR_RATE: "sum(rate(trtllm_request_error_total{}[2m]))"
         " / (sum(rate(trtllm_request_error_total{}[2m])) + sum(rate(trtllm_request_success_total{}[2m])))",

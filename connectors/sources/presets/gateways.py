@@ -124,6 +124,7 @@ NGINX_INGRESS = Preset(
         _LITTLE,
     ),
 )
+_LITELLM_HITS = or_zero("litellm_cache_hits_metric_total{}", "litellm_cache_misses_metric_total{}")
 LITELLM = Preset(
     name="litellm",
     title="LiteLLM proxy",
@@ -140,6 +141,7 @@ LITELLM = Preset(
         " / sum(rate(litellm_request_total_latency_metric_count{}[2m]))",
         Quantity.OUTPUT_LENGTH: "sum(rate(litellm_output_tokens_metric_total{}[2m]))"
         " / sum(rate(litellm_request_total_latency_metric_count{}[2m]))",
+        Quantity.RESPONSE_HITS: f"{_LITELLM_HITS} / ({_LITELLM_HITS} + sum(rate(litellm_cache_misses_metric_total{{}}[2m])))",
         Quantity.REFUSED: or_zero(
             'litellm_proxy_total_requests_metric_total{status_code="429"}', "litellm_proxy_total_requests_metric_total{}"
         ),
@@ -153,6 +155,7 @@ LITELLM = Preset(
         Lacking(metric="litellm_request_total_latency_metric", labels=("route",)),
         Lacking(metric="litellm_output_tokens_metric", labels=("route",)),
         Lacking(metric="litellm_input_tokens_metric", labels=("route",)),
+        Lacking(metric="litellm_cache_", labels=("requested_model", "route")),
         Lacking(metric="litellm_llm_api_time_to_first_token_metric", labels=("route", "end_user")),
     ),
     second=_BEHIND,

@@ -13,6 +13,8 @@ class Quantity(StrEnum):
     TOKENS = "tokens"
     INPUT_LENGTH = "input_length"
     OUTPUT_LENGTH = "output_length"
+    RESPONSE_HITS = "response_hits"
+    PREFIX_HITS = "prefix_hits"
     QUEUE_DEPTH = "queue_depth"
     REFUSED = "refused"
     QUEUE_WAIT = "queue_wait"

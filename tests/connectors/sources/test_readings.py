@@ -69,3 +69,10 @@ def _wholly_ended(readings: Readings, window: Window, series: Series) -> np.ndar
     """Which buckets end before any reading, or any minute, that the end of the window cuts."""
     cut_s = window.end.timestamp() - max(readings.step_s, 60) * 2
     return series.times_s() + series.step_s <= cut_s
+
+
+def test_a_share_of_hits_above_all_of_them_is_a_broken_number_and_not_measured() -> None:
+    query = Query(signal=Signal.PREFIX_HITS, expression="hits", unit=Unit.COUNT)
+    readings = Readings(start=from_epoch_s(BASE_S), step_s=60, numbers=np.asarray([0.0, 0.4, 1.0, 1.01, 40.0, -0.1]))
+    window = Window(start=readings.start, end=readings.start + timedelta(minutes=6))
+    np.testing.assert_array_equal(series_of(query, readings, window, 60).mean, [0.0, 0.4, 1.0, np.nan, np.nan, np.nan])

@@ -70,7 +70,7 @@ def test_a_single_preset_may_stand_alone() -> None:
 
 def test_load_without_a_capacity_is_not_asked_for_and_what_people_look_at_is_no_signal() -> None:
     asked = {query.signal for query in workload(VLLM, capacity={"concurrency": 30}).queries()}
-    pressure = {Signal.QUEUE_DEPTH, Signal.REFUSED, Signal.INPUT_LENGTH, Signal.OUTPUT_LENGTH}
+    pressure = {Signal.QUEUE_DEPTH, Signal.REFUSED, Signal.INPUT_LENGTH, Signal.OUTPUT_LENGTH, Signal.PREFIX_HITS}
     assert asked == {Signal.CONCURRENCY, *pressure}
 
 

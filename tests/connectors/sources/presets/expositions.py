@@ -66,6 +66,9 @@ def vllm() -> Iterator[str]:
         yield count("vllm:generation_tokens_total", 100 * SECOND * w, at)
         yield histogram("vllm:request_prompt_tokens", 60 * w, 500, (200, 1000), at)
         yield histogram("vllm:request_generation_tokens", 60 * w, 100, (50, 200), at)
+        cache = "vllm:gpu_prefix_cache" if labels["pod"] == "vllm-b" else "vllm:prefix_cache"
+        yield count(f"{cache}_hits_total", (30 if w < 100 else 0) * w, at)
+        yield count(f"{cache}_queries_total", 120 * w, at)
         yield count("vllm:admission_rejections_total", 3 * w, at, reason="max_num_queued_reqs")
         yield histogram("vllm:request_queue_time_seconds", 60 * w, 0.2, (0, 0.3), at)
         yield histogram("vllm:e2e_request_latency_seconds", 60 * w, 0.8, (0.5, 1) if w < 100 else (10, 20), at)
@@ -87,6 +90,8 @@ def sglang() -> Iterator[str]:
         yield count("sglang:num_requests_total", 60 * w, at)
         yield count("sglang:generation_tokens_total", 60 * 100 * w, at)
         yield count("sglang:prompt_tokens_total", 60 * 500 * w, at)
+        for kind, cached in (("device", 100), ("host", 25)):
+            yield count("sglang:cached_tokens_total", 60 * cached * w, at, cache_source=kind)
         yield histogram("sglang:e2e_request_latency_seconds", 60 * w, 0.8, (0.5, 1) if w < 100 else (10, 20), at)
         yield histogram("sglang:time_to_first_token_seconds", 60 * w, 0.15, (0.1, 0.2) if w < 100 else (1, 2), at)
 
@@ -134,6 +139,8 @@ def trtllm() -> Iterator[str]:
         yield level(f"{prefix}num_requests_waiting", 2 * w, at)
         yield count(f"{prefix}generation_tokens_total", 60 * 100 * w, at)
         yield count(f"{prefix}prompt_tokens_total", 60 * 500 * w, at)
+        yield count(f"{prefix}kv_cache_reused_blocks_total", 60 * w, at)
+        yield count(f"{prefix}kv_cache_missed_blocks_total", 180 * w, at)
         yield histogram(f"{prefix}request_queue_time_seconds", 60 * w, 0.2, (0, 0.3), at)
         yield histogram(f"{prefix}e2e_request_latency_seconds", 60 * w, 0.8, (0.5, 1) if w < 100 else (10, 20), at)
         yield histogram(f"{prefix}time_to_first_token_seconds", 60 * w, 0.15, (0.1, 0.2) if w < 100 else (1, 2), at)
@@ -239,6 +246,10 @@ def litellm() -> Iterator[str]:
         yield count("litellm_proxy_total_requests_metric_total", 51 * w, at, status_code="200", route="/chat/completions")
         yield count("litellm_proxy_total_requests_metric_total", 3 * w, at, status_code="429", route="/chat/completions")
         yield count("litellm_proxy_total_requests_metric_total", 6 * w, at, status_code="500", route="/chat/completions")
+        cached = {name: value for name, value in at.items() if name != "requested_model"}
+        if labels["pod"] != "litellm-b":  # it has never found anything yet
+            yield count("litellm_cache_hits_metric_total", 45 * w, cached)
+        yield count("litellm_cache_misses_metric_total", 15 * w, cached)
         yield count("litellm_output_tokens_metric_total", 60 * 100 * w, at)
         yield count("litellm_input_tokens_metric_total", 60 * 500 * w, at)
         yield histogram("litellm_request_total_latency_metric", 60 * w, 5, (0.5, 1) if w < 100 else (10, 20), at)

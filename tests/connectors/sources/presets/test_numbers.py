@@ -46,7 +46,7 @@ CASES = (
         told={
             **QUEUED, **LATENCY, **TTFT, **LENGTHS,
             Quantity.RPM: 180, Quantity.TOKENS: 300, Quantity.REFUSED: 9, Quantity.QUEUE_WAIT: 0.2, Quantity.ERROR_RATE: 0.1,
-            Quantity.BATCH_SIZE: 6, Quantity.KV_CACHE: 0.5,
+            Quantity.BATCH_SIZE: 6, Quantity.KV_CACHE: 0.5, Quantity.PREFIX_HITS: 0.25,
         },
     ),
     Case(
@@ -55,6 +55,7 @@ CASES = (
         told={
             **QUEUED, **LATENCY, **TTFT, **LENGTHS,
             Quantity.RPM: 180, Quantity.TOKENS: 300, Quantity.QUEUE_WAIT: 0.2, Quantity.BATCH_SIZE: 6, Quantity.KV_CACHE: 0.5,
+            Quantity.PREFIX_HITS: 0.25,
         },
     ),
     Case(
@@ -89,7 +90,7 @@ CASES = (
         told={
             **QUEUED, **LATENCY, **TTFT, **LENGTHS,
             Quantity.RPM: 180, Quantity.TOKENS: 300, Quantity.QUEUE_WAIT: 0.2, Quantity.ERROR_RATE: 0.25,
-            Quantity.BATCH_SIZE: 6, Quantity.KV_CACHE: 0.5,
+            Quantity.BATCH_SIZE: 6, Quantity.KV_CACHE: 0.5, Quantity.PREFIX_HITS: 0.25,
         },
     ),
     Case(
@@ -141,6 +142,10 @@ CASES = (
             Quantity.RPM: 180, Quantity.CONCURRENCY: 15, Quantity.TOKENS: 300, Quantity.REFUSED: 9, Quantity.ERROR_RATE: 0.1,
         },
     ),
+    Case(preset="litellm", match={"pod": "~litellm-[ab]", **OURS}, told={
+        **LATENCY, **TTFT, **LENGTHS, Quantity.RESPONSE_HITS: 0.5,
+        Quantity.RPM: 180, Quantity.CONCURRENCY: 15, Quantity.TOKENS: 300, Quantity.REFUSED: 9, Quantity.ERROR_RATE: 0.1,
+    }),
     Case(
         preset="kong",
         match={"service": "llama", **OURS},
