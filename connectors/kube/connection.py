@@ -5,6 +5,9 @@ from typing import Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
 
+CLUSTER = "How its API server is reached. Default: what kubectl would use, else the pod's own service account."
+"""What a field says whose value is a `KubeConnection`."""
+
 
 class KubeConnection(BaseModel):
     """One cluster. Empty: what `kubectl` would use, else the service account of the pod that we run in."""

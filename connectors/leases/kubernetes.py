@@ -11,7 +11,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
-from connectors.kube.connection import KubeConnection
+from connectors.kube.connection import CLUSTER, KubeConnection
 from forecaster.errors import StoreError
 
 _SKEW_S = 5.0
@@ -36,10 +36,7 @@ class KubernetesLeaseConfig(BaseModel):
         ge=15,
         description="Seconds after which the lease of a holder that fell silent is anybody's. Default 90: two ticks may fail in between.",
     )
-    cluster: KubeConnection = Field(
-        default_factory=KubeConnection,
-        description="How its API server is reached. Default: what kubectl would use, else the pod's own service account.",
-    )
+    cluster: KubeConnection = Field(default_factory=KubeConnection, description=CLUSTER)
 
 
 class KubernetesLease:

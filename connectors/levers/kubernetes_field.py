@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, AwareDatetime, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
-from connectors.kube.connection import KubeConnection
+from connectors.kube.connection import CLUSTER, KubeConnection
 from connectors.kube.errors import target_error
 from connectors.kube.paths import Path, parse, spell
 from connectors.kube.plurals import regular_plural
@@ -60,10 +60,7 @@ class KubernetesFieldLeverConfig(BaseModel):
         description="Path of the field: keys with dots between them, ['KEY'] for a key that has dots itself, a number for the entry of a "
         "list, from 0. No default."
     )
-    cluster: KubeConnection = Field(
-        default_factory=KubeConnection,
-        description="How its API server is reached. Default: what kubectl would use, else the pod's own service account.",
-    )
+    cluster: KubeConnection = Field(default_factory=KubeConnection, description=CLUSTER)
 
     @model_validator(mode="after")
     def _of_the_core(self) -> Self:

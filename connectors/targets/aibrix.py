@@ -5,9 +5,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from connectors.kube.cluster import Json, ObjectRef
-from connectors.kube.connection import KubeConnection
-from connectors.targets.kube_object import CLUSTER, NAMESPACE, KubeObject, object_name
+from connectors.kube.connection import CLUSTER, KubeConnection
+from connectors.targets.kube_object import KubeObject
 from connectors.targets.object_fields import CountField
+from connectors.targets.object_names import NAMESPACE, object_name
 from connectors.targets.owners import check_owners
 from connectors.targets.scaled_workload import scale_target
 from forecaster.errors import TargetRefused

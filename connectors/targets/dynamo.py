@@ -10,9 +10,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
-from connectors.kube.connection import KubeConnection
-from connectors.targets.kube_object import CLUSTER, NAMESPACE, KubeObject, Standing, object_name
+from connectors.kube.connection import CLUSTER, KubeConnection
+from connectors.targets.kube_object import KubeObject, Standing
 from connectors.targets.object_fields import CountField
+from connectors.targets.object_names import NAMESPACE, object_name
 from connectors.targets.replicas_alone import check_alone
 from connectors.targets.taken import raise_only
 from forecaster.errors import TargetRefused

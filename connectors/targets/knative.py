@@ -5,9 +5,10 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from connectors.kube.cluster import Json, ObjectRef
-from connectors.kube.connection import KubeConnection
+from connectors.kube.connection import CLUSTER, KubeConnection
 from connectors.targets.knative_revision import MAX_SCALE, MIN_SCALE, revision_object, serving_revision
-from connectors.targets.kube_object import CLUSTER, NAMESPACE, KubeObject, object_name
+from connectors.targets.kube_object import KubeObject
+from connectors.targets.object_names import NAMESPACE, object_name
 
 
 class KnativeConfig(BaseModel):

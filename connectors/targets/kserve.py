@@ -14,11 +14,12 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from connectors.kube.cluster import Cluster, Json, ObjectRef
-from connectors.kube.connection import KubeConnection
+from connectors.kube.connection import CLUSTER, KubeConnection
 from connectors.targets.knative_revision import revision_object, serving_revision
-from connectors.targets.kube_object import CLUSTER, NAMESPACE, KubeObject, Standing, object_name
+from connectors.targets.kube_object import KubeObject, Standing
 from connectors.targets.marks import OURS
 from connectors.targets.object_fields import CountField
+from connectors.targets.object_names import NAMESPACE, object_name
 from connectors.targets.scaled_workload import deployment
 from forecaster.errors import TargetRefused
 from forecaster.reasons import Code, Reason

@@ -15,7 +15,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
-from connectors.kube.connection import KubeConnection
 from connectors.kube.errors import target_error
 from connectors.targets.access import check_may, excess, missing_for_starts, rehearse
 from connectors.targets.marks import FLOOR, OURS, PREFIX, Marks, pause_of, read_marks, written_marks
@@ -29,9 +28,6 @@ from forecaster.reasons import Reason
 from forecaster.starts import Start
 
 Answer = TypeVar("Answer")
-
-NAMESPACE = "Namespace of the object. No default: the current namespace of a kubeconfig changes."
-CLUSTER = "How its API server is reached. Default: what kubectl would use, else the pod's own service account."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -243,11 +239,6 @@ class KubeObjectTarget:
             return spec, self._cluster.merge(spec.ref, patch)
         except KubeFailed as failed:
             raise target_error(failed) from failed
-
-
-def object_name(kind: str, namespace: str, name: str, cluster: KubeConnection) -> str:
-    """`KIND:NAMESPACE/NAME`, and `@CONTEXT` where a context is configured."""
-    return f"{kind}:{namespace}/{name}" + (f"@{cluster.context}" if cluster.context is not None else "")
 
 
 def _writer(found: "_Found", floor: int, marks: Marks) -> Writer | None:

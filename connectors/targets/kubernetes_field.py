@@ -5,10 +5,10 @@ from typing import Annotated, Literal, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from connectors.kube.cluster import Cluster, Json, ObjectRef
-from connectors.kube.connection import KubeConnection
+from connectors.kube.connection import CLUSTER, KubeConnection
 from connectors.kube.paths import parse
 from connectors.kube.plurals import regular_plural
-from connectors.targets.kube_object import CLUSTER, KubeObject, Standing
+from connectors.targets.kube_object import KubeObject, Standing
 from connectors.targets.object_fields import CountField
 from connectors.targets.owners import check_owners
 from connectors.targets.replicas_alone import check_alone

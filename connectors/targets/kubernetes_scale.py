@@ -6,7 +6,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from connectors.kube.cluster import Cluster, KubeFailed, ObjectRef
-from connectors.kube.connection import KubeConnection
+from connectors.kube.connection import CLUSTER, KubeConnection
 from connectors.kube.errors import target_error
 from connectors.kube.starts import Nodes, starts_of
 from connectors.targets.access import missing_for_starts
@@ -62,10 +62,7 @@ class KubernetesScaleConfig(BaseModel):
         description="Seconds between two lowerings: replicas that were told to go finish what they serve. Default 300, since long answers "
         "stream for minutes. Used with lower: true.",
     )
-    cluster: KubeConnection = Field(
-        default_factory=KubeConnection,
-        description="How its API server is reached. Default: what kubectl would use, else the pod's own service account.",
-    )
+    cluster: KubeConnection = Field(default_factory=KubeConnection, description=CLUSTER)
 
     @model_validator(mode="after")
     def _known_or_told(self) -> Self:

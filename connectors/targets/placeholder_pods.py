@@ -17,7 +17,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
-from connectors.kube.connection import KubeConnection
+from connectors.kube.connection import CLUSTER, KubeConnection
 from connectors.kube.errors import target_error
 from connectors.kube.starts import selector_of
 from connectors.targets.access import check_may
@@ -59,10 +59,7 @@ class PlaceholderPodsConfig(BaseModel):
         description="Placeholders that hold the place of one replica. Default 1; the size of the group for a LeaderWorkerSet whose pods "
         "stand on a node each.",
     )
-    cluster: KubeConnection = Field(
-        default_factory=KubeConnection,
-        description="How its API server is reached. Default: what kubectl would use, else the pod's own service account.",
-    )
+    cluster: KubeConnection = Field(default_factory=KubeConnection, description=CLUSTER)
 
     @model_validator(mode="after")
     def _two_objects(self) -> Self:
