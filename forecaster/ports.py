@@ -67,6 +67,14 @@ class MetricSource(Protocol):
     def remarks(self, query: Query, window: Window, now: datetime) -> tuple[Mark, ...]: ...
 
 
+@runtime_checkable
+class InstantSource(Protocol):
+    """A source that can also tell a number of this very moment, where others have whole minutes. It raises as `MetricSource.fetch` does."""
+
+    def newest(self, expression: str, now: datetime) -> float:
+        """What the expression is at `now`, as it is; NaN where nothing matches, or no finite number does."""
+
+
 class ForecastModel(Protocol):
     """A model of load. Deterministic: equal input, equal bytes out. Never looks past the horizon's start.
 

@@ -1,5 +1,6 @@
 """Load from any server that speaks Prometheus' HTTP API: itself, Thanos, Mimir, Cortex, VictoriaMetrics, those of AWS, Google, Azure."""
 
+import math
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from datetime import datetime, timedelta
 from functools import partial
@@ -181,6 +182,15 @@ class PrometheusSource:
         numbers = self._minutes(query.expression, start, end)
         readings = Readings(start=start, step_s=MINUTE_S, numbers=np.empty(0) if numbers is None else numbers)
         return series_of(query, readings, window, step_s)
+
+    def newest(self, expression: str, now: datetime) -> float:
+        """See `InstantSource`: a range of one instant, which every server answers as it answers an instant query.
+
+        The server takes each series' last sample of the 5 minutes before, none of one whose scrape failed.
+        """
+        samples = self._samples(expression, Span(first=epoch_s(now), last=epoch_s(now), step_s=1))
+        number = math.nan if samples is None else float(samples[-1, 1])
+        return number if math.isfinite(number) else math.nan
 
     def remarks(self, query: Query, window: Window, now: datetime) -> tuple[Mark, ...]:  # noqa: ARG002  there is nothing to look at
         """See `MetricSource`. None: the server keeps one sample an instant, and rate() sees by itself where a counter began again."""

@@ -34,7 +34,7 @@ class PageSignalSection(BaseModel):
 
 
 class SourceSignalSection(BaseModel):
-    """A number that one of the sources has of the last whole minute."""
+    """A number of one of the sources: Prometheus tells it of this moment, the others of the last whole minute."""
 
     model_config = SECTION
     source: Name

@@ -1,4 +1,4 @@
-"""One reading a signal: from pages of metrics as of this moment, from sources as of the last minute that they have."""
+"""One reading a signal: from pages of metrics and sources as of this moment, else from sources as of the last minute that they have."""
 
 import math
 from datetime import datetime, timedelta
@@ -7,14 +7,14 @@ import numpy as np
 
 from connectors.live.pages import Look
 from forecaster.errors import SourceError
-from forecaster.ports import Query, Unit
+from forecaster.ports import InstantSource, Query, Unit
 from forecaster.series import Signal, Window
 from forecaster.units import MINUTE_S, floor_to
 from jobs.failure import Failure, failure
 from jobs.levers.desk import Desk, SourceSignal
 
 _FRESH_MIN = 2
-"""A sample of a source is taken for the present one for so long: one minute that it speaks of, and one that it may be late."""
+"""A sample of a source that knows no instants is taken for the present one for so long: the minute of which it speaks, and one that it may be late."""
 
 
 def read(desk: Desk, before: Look | None, now: datetime) -> tuple[Look | None, dict[str, float], list[Failure]]:
@@ -23,14 +23,17 @@ def read(desk: Desk, before: Look | None, now: datetime) -> tuple[Look | None, d
     failures = [failure("levers", error) for error in errors]
     for asked in desk.sources:
         try:
-            readings[asked.signal] = _latest(asked, now)
+            readings[asked.signal] = latest(asked, now)
         except SourceError as error:
             readings[asked.signal] = math.nan
             failures.append(failure("levers", error, f"{asked.signal} could not be read: {error}"))
     return look, readings, failures
 
 
-def _latest(asked: SourceSignal, now: datetime) -> float:
+def latest(asked: SourceSignal, now: datetime) -> float:
+    """The newest number that a source has, NaN = it has none. Raises SourceError."""
+    if isinstance(asked.source, InstantSource):
+        return asked.source.newest(asked.expression, now)
     end = floor_to(now, MINUTE_S)
     window = Window(start=end - timedelta(minutes=_FRESH_MIN), end=end)
     query = Query(signal=Signal.CONDITION, expression=asked.expression, unit=Unit.COUNT)
