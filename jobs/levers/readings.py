@@ -14,7 +14,7 @@ from jobs.failure import Failure, failure
 from jobs.levers.desk import Desk, SourceSignal
 
 _FRESH_MIN = 2
-"""A sample of a source that knows no instants is taken for the present one for so long: the minute of which it speaks, and one that it may be late."""
+"""Minutes: of a source that knows no instants a sample counts as the present one, the minute it speaks of and one that it may be late."""
 
 
 def read(desk: Desk, before: Look | None, now: datetime) -> tuple[Look | None, dict[str, float], list[Failure]]:
