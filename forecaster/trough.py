@@ -8,7 +8,7 @@ from itertools import pairwise
 from forecaster.apportion import Contender, replicas_of
 from forecaster.budget import Budget
 from forecaster.bulk import BulkPool, Job, Late, Piece, Trough, scheduled
-from forecaster.correct import Look, SignalLook
+from forecaster.look import Look, SignalLook
 from forecaster.plan import Floor, Plan, merged
 from forecaster.reasons import Code, Reason
 from forecaster.series import Signal

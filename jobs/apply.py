@@ -11,12 +11,13 @@ import structlog
 from forecaster.approval import InForce
 from forecaster.case import Case
 from forecaster.claim import Room
-from forecaster.correct import FRESH_S, Correction, correct, look
+from forecaster.correct import Correction, correct
 from forecaster.decision import Action, Applied, CycleRecord, Decision, Observation, Seen
 from forecaster.demand import Demand
 from forecaster.errors import ForecasterError, SourceError, StoreError, TargetConflict, TargetError
 from forecaster.explain import sentence
 from forecaster.guard import guard
+from forecaster.look import FRESH_S, look
 from forecaster.overdue import Overdue, overdue
 from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget

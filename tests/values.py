@@ -8,10 +8,11 @@ from forecaster import nowcast
 from forecaster.approval import InForce, PlanState
 from forecaster.capacity import Capacity
 from forecaster.case import Case
-from forecaster.correct import Correction, Look, SignalLook, correct, look
+from forecaster.correct import Correction, correct
 from forecaster.decision import Action, Decision, Observation, Seen
 from forecaster.demand import Demand, PeakDemand
 from forecaster.leadtime import LeadTime
+from forecaster.look import Look, SignalLook, look
 from forecaster.plan import Plan, plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import Series, Signal, Window

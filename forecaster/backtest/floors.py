@@ -9,12 +9,13 @@ import numpy as np
 from forecaster.approval import InForce, in_force
 from forecaster.capacity import Capacity
 from forecaster.case import Case
-from forecaster.correct import Look, correct, look
+from forecaster.correct import correct
 from forecaster.decision import Decision, Observation, Seen
 from forecaster.demand import Demand, demand
 from forecaster.forecast import Forecast
 from forecaster.guard import guard
 from forecaster.leadtime import LeadTime
+from forecaster.look import Look, look
 from forecaster.plan import Plan, plan
 from forecaster.series import Series
 from forecaster.simulate.fleet import Ints

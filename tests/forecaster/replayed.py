@@ -8,11 +8,12 @@ import numpy as np
 
 from forecaster.approval import in_force
 from forecaster.case import Case
-from forecaster.correct import correct, look
+from forecaster.correct import correct
 from forecaster.decision import Decision, Observation, Ruling, Seen
 from forecaster.demand import demand
 from forecaster.forecast import DailyPeak, Forecast
 from forecaster.guard import guard
+from forecaster.look import look
 from forecaster.plan import Plan, plan
 from forecaster.reasons import Code
 from forecaster.series import Floats, Series, Signal, Window

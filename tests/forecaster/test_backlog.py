@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forecaster.backlog import Backlog, are_stuck, dues_s
-from forecaster.correct import Look, look
 from forecaster.decision import Observation, Seen
 from forecaster.guard import guard
+from forecaster.look import Look, look
 from forecaster.reasons import Code
 from forecaster.series import Signal
 from forecaster.workload import Policy

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from forecaster.calendar import FloorWindow
-from forecaster.correct import Correction, correct, look
+from forecaster.correct import Correction, correct
 from forecaster.decision import Action, Observation
 from forecaster.guard import guard
+from forecaster.look import look
 from forecaster.nowcast import Nowcast
 from forecaster.plan import Plan
 from forecaster.reasons import Code

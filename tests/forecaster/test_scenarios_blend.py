@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
-from forecaster.correct import correct, look
+from forecaster.correct import correct
 from forecaster.decision import Observation
 from forecaster.guard import guard
+from forecaster.look import look
 from forecaster.reasons import Code
 from forecaster.workload import Policy
 from tests.values import NOW, case_of, live_of, looked, plan_of, pool_of

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from forecaster.calendar import FloorWindow
-from forecaster.correct import look
 from forecaster.decision import Action, Observation
 from forecaster.guard import guard
+from forecaster.look import look
 from forecaster.plan import plan
 from forecaster.reasons import Code
 from forecaster.series import Signal
