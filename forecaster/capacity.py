@@ -1,6 +1,6 @@
 """What one replica carries inside its SLO."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from forecaster.series import Signal
@@ -48,6 +48,11 @@ class Capacity:
         """Replicas of the other whose load one of this carries, the least over the signals that both limit; None = there is no such one."""
         both = ((self.of(s), other.of(s)) for s in (Signal.RPM, Signal.CONCURRENCY, Signal.TOKENS))
         return min((mine / theirs for mine, theirs in both if mine is not None and theirs is not None), default=None)
+
+    def times(self, ratio: float) -> "Capacity":
+        """The same replica at a part of its load, or a multiple: each limit that is known, times `ratio`."""
+        rpm, concurrency, tokens = (None if limit is None else limit * ratio for limit in (self.rpm, self.concurrency, self.tokens))
+        return replace(self, rpm=rpm, concurrency=concurrency, tokens=tokens)
 
     def _check_together(self) -> None:
         if self.rpm is None:

@@ -13,7 +13,6 @@ is a mean: preemptions that come all at once, as where a whole zone runs short, 
 from dataclasses import dataclass, replace
 
 from forecaster.reasons import Code, Reason
-from forecaster.series import LOAD_SIGNALS
 from forecaster.units import HOUR_S, MINUTE_S
 from forecaster.workload import Pool
 
@@ -44,6 +43,4 @@ def present(pool: Pool) -> Pool:
     found = away(pool)
     if found is None:
         return pool
-    carried = {signal.value: value for signal in LOAD_SIGNALS if (value := pool.capacity.of(signal)) is not None}
-    scaled = {name: value * (1 - found.ratio) for name, value in carried.items()}
-    return replace(pool, capacity=replace(pool.capacity, **scaled))  # type: ignore[arg-type]  # the signals are its fields
+    return replace(pool, capacity=pool.capacity.times(1 - found.ratio))

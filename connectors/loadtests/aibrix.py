@@ -4,6 +4,7 @@ Rates are a second, latencies in seconds. The grid tells results and no steps, s
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from connectors.loadtests.result_file import Mix, ResultFile
 from forecaster.profile import Origin, Point, Profile, Slo, Spread
@@ -77,9 +78,9 @@ def _reach(file: ResultFile, axis: list[float], tokens: float, what: str) -> int
 
 
 def _cell(file: ResultFile, name: str, row: int, column: int) -> float:
-    rows = file.at(name)
+    rows: Any = file.at(name)
     try:
-        value = rows[row][column]  # type: ignore[index]  # whatever is no grid raises
+        value = rows[row][column]  # whatever is no grid raises
     except (TypeError, IndexError, KeyError):
         value = None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
