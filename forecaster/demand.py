@@ -9,6 +9,7 @@ from forecaster.capacity import Capacity
 from forecaster.forecast import Forecast
 from forecaster.gains import Gains
 from forecaster.leadtime import LeadTime
+from forecaster.margin import Margin
 from forecaster.nowcast import Nowcast
 from forecaster.series import LOAD_SIGNALS, Floats, Signal, Window, check_grid, frozen_floats, reduce_frozen
 from forecaster.units import check_level, check_positive, epoch_s
@@ -38,7 +39,7 @@ class Demand:
     far ahead `load` looks: the longest lead time of the workload and one step. gains: how much of a deviation of live load lasts, one
     entry a signal, None = not learned; empty = of none. lead_time: where `lead_time_s` comes from, None = it was not kept.
     nowcasts: what live load says of the lead window, as `gains`. least[s, i]: the quantile at LEAST_RATIO x level of the largest over the
-    lead window, below which live load alone lowers no floor; None = it was not kept.
+    lead window, below which live load alone lowers no floor; None = it was not kept. margin: what of it is the pool's own.
     """
 
     start: datetime
@@ -57,6 +58,7 @@ class Demand:
     lead_time: LeadTime | None = None
     nowcasts: tuple[Nowcast | None, ...] = ()
     least: Floats | None = field(default=None, repr=False)
+    margin: Margin = field(default_factory=Margin)
 
     def __post_init__(self) -> None:
         check_grid(self.start, self.step_s)
@@ -144,6 +146,7 @@ def demand(forecasts: tuple[Forecast, ...], pool: Pool, policy: Policy) -> Deman
         nowcasts=tuple(f.nowcast.times(scale) if f.nowcast is not None else None for f in usable),
         least=np.stack([f.window_max_at(max(f.levels[0], LEAST_RATIO * policy.level)) for f in usable]) * scale,
         lead_time=pool.lead_time,
+        margin=pool.margin,
     )
 
 

@@ -1,6 +1,6 @@
 """What is scaled: a workload's pools, and the policy under which their floors are chosen."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from forecaster.bulk import Bulk
@@ -9,6 +9,7 @@ from forecaster.capacity import Capacity
 from forecaster.claim import Claim
 from forecaster.gains import LONG_S
 from forecaster.leadtime import LeadTime
+from forecaster.margin import Margin
 from forecaster.queueing import WaitSlo, check_kept
 from forecaster.roles import Roles
 from forecaster.trust import Gate
@@ -121,6 +122,8 @@ class Pool:
     slo: how long its requests may wait, None = the capacity says it all. nodes: those of the targets that count nodes under the replicas.
     stands_in_for: the pool whose overdue replicas it makes up for, None = none. claim: its place under a GPU budget, None = it has none.
     bulk: the work that it does instead of live load, None = it serves live load. preempted_per_hour: how often one replica is taken away.
+    spare: replicas that may fail without the load noticing. always_on: replicas that it holds whatever the load, 0 = its floor follows the
+    load. after: the always-on pools that carry what they can before it; before: how many of its own replicas they stand for (`behind`).
     """
 
     name: str
@@ -134,6 +137,10 @@ class Pool:
     claim: Claim | None = None
     bulk: Bulk | None = None
     preempted_per_hour: float = 0.0
+    spare: int = 0
+    always_on: int = 0
+    after: tuple[str, ...] = ()
+    before: float = 0.0
 
     def __post_init__(self) -> None:
         check_named("pool.name", self.name)
@@ -147,6 +154,16 @@ class Pool:
         if self.share_ratio > 1:
             msg = f"pool.share_ratio must be at most 1, got {self.share_ratio:g}"
             raise ValueError(msg)
+        for name in ("spare", "always_on"):
+            check_not_negative(f"pool.{name}", getattr(self, name), "replicas")
+        contradiction = _contradiction(self)
+        if contradiction is not None:
+            raise ValueError(contradiction)
+
+    @property
+    def margin(self) -> Margin:
+        """What of its load is its own, and what is spare on top; an always-on pool has its spare among what it holds."""
+        return Margin(before=self.before, spare=0 if self.always_on else self.spare)
 
     @property
     def in_order(self) -> tuple[str, ...]:
@@ -179,6 +196,8 @@ class Workload:
             raise ValueError(msg)
         for pool in self.pools:
             _check_stand_in(pool, self.pools)
+            _check_after(pool, self.pools)
+            _check_always_on(pool, self)
         for role, name in () if self.roles is None else (("prefill", self.roles.prefill), ("decode", self.roles.decode)):
             if name not in names:
                 msg = f"roles.{role} must name a pool of the workload, got {name}; there is {', '.join(names)}"
@@ -191,8 +210,69 @@ class Workload:
 
     @property
     def in_order(self) -> tuple[Pool, ...]:
-        """The pools as they are decided on: those that stand in for another after those that do not."""
-        return tuple(sorted(self.pools, key=lambda pool: pool.stands_in_for is not None))
+        """The pools as they are decided on: always-on ones before others, and those that stand in for another last."""
+        return tuple(sorted(self.pools, key=lambda pool: (not pool.always_on, pool.stands_in_for is not None)))
+
+    def policy_of(self, pool: Pool) -> Policy:
+        """The rules for one pool: the minimum of an always-on one is what it holds."""
+        if not pool.always_on:
+            return self.policy
+        return replace(self.policy, minimum=max(self.policy.minimum or 0, pool.always_on))
+
+    def behind(self, pool: Pool) -> tuple[Pool, ...]:
+        """The pools that come after one."""
+        return tuple(each for each in self.pools if pool.name in each.after)
+
+
+def _contradiction(pool: Pool) -> str | None:
+    """What of a pool cannot be true together."""
+    if pool.bulk is not None and (pool.always_on or pool.after or pool.spare):
+        return f"pool {pool.name} has bulk work, which follows no load: take always_on, after and spare out"
+    if pool.always_on and pool.after:
+        return f"pool {pool.name} is always on and cannot come after another: it holds what it holds; take one of both out"
+    if pool.always_on and pool.stands_in_for is not None:
+        return f"pool {pool.name} is always on and stands in for none: let a pool that follows the load do so"
+    if pool.always_on and pool.spare >= pool.always_on:
+        return f"pool {pool.name} is always on with {pool.always_on} replicas, of which {pool.spare} cannot be spare; lower spare"
+    return None
+
+
+def _check_after(pool: Pool, pools: tuple[Pool, ...]) -> None:
+    steady = {each.name: each for each in pools if each.always_on}
+    for name in pool.after:
+        first = steady.get(name)
+        if first is None:
+            there = ", ".join(steady) or "none"
+            msg = f"pool {pool.name} comes after {name}, which is no always-on pool of the workload; always on: {there} (`always_on: N`)"
+            raise ValueError(msg)
+        known = any(each != Capacity() for each in (pool.capacity, first.capacity))
+        if known and Capacity() not in {pool.capacity, first.capacity} and pool.capacity.over(first.capacity) is None:
+            msg = f"pool {pool.name} comes after {name} and needs a signal that both have a capacity for"
+            raise ValueError(msg)
+        if first.share_ratio != 1:
+            msg = f"pool {name} is always on before {pool.name}, whose share is that of both: take `share` out of {name}"
+            raise ValueError(msg)
+    if len(set(pool.after)) != len(pool.after):
+        msg = f"pool {pool.name} comes after a pool twice: {', '.join(pool.after)}"
+        raise ValueError(msg)
+
+
+def _check_always_on(pool: Pool, workload: Workload) -> None:
+    policy, followers = workload.policy, workload.behind(pool)
+    if not pool.always_on:
+        return
+    for bound, is_crossed, of in (
+        (policy.minimum, policy.minimum is not None and policy.minimum > pool.always_on, "min"),
+        (policy.maximum, policy.maximum is not None and policy.maximum < pool.always_on, "max"),
+    ):
+        if is_crossed:
+            msg = f"pool {pool.name} is always on with {pool.always_on} replicas and {of} is {bound}: bounds outrank it; change one of both"
+            raise ValueError(msg)
+    stray = next((each for each in workload.pools if each.stands_in_for == pool.name and each not in followers), None)
+    if stray is not None and followers:
+        told = f"pool {stray.name} stands in for {pool.name}, which {followers[0].name} comes after"
+        msg = f"{told} and makes up for already; take one of both out"
+        raise ValueError(msg)
 
 
 def _check_stand_in(pool: Pool, pools: tuple[Pool, ...]) -> None:

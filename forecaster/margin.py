@@ -1,0 +1,58 @@
+"""A pool's own part of what a load asks for: less what always-on pools before it carry, with spare replicas on top.
+
+| the load asks for | carried before it | spare | floor | why                                                     |
+|-------------------|-------------------|-------|-------|---------------------------------------------------------|
+| 11.2              | 0                 | 2     | 14    | 12 for the load, and 2 that may fail without it noticing |
+| 11.2              | 8                 | 0     | 4     | 3.2 are left, rounded up once                           |
+| 11.2              | 8                 | 2     | 6     | 4 and 2                                                 |
+| 7.5               | 8                 | 2     | 0     | nothing is left for it, and nothing needs no spare       |
+
+All numbers but the spare are fractional and in replicas of the pool itself. Both steps rise with the load, so a quantile of the load gives
+the same quantile of what is left of it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from forecaster.series import Floats
+from forecaster.units import check_not_negative, spell_number, whole_replicas
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Margin:
+    """before: replicas, fractional, whose load pools before it carry. spare: whole replicas beside those that any load needs."""
+
+    before: float = 0.0
+    spare: int = 0
+
+    def __post_init__(self) -> None:
+        check_not_negative("margin.before", self.before, "replicas")
+        check_not_negative("margin.spare", self.spare, "replicas")
+
+    def left(self, need: float) -> float:
+        """Replicas, fractional, that are left for the pool of what a load asks for, without the spare ones."""
+        return max(0.0, need - self.before)
+
+    def asked(self, need: float) -> float:
+        """The same with the spare ones where anything is left."""
+        left = self.left(need)
+        return left + self.spare if whole_replicas(left) else left
+
+    def left_each(self, needs: Floats) -> Floats:
+        """What is left of each number of an array."""
+        left: Floats = np.maximum(0.0, needs - self.before)
+        return left
+
+    def with_spare(self, replicas: int) -> int:
+        """Whole replicas for the load with the spare ones."""
+        return replicas + self.spare if replicas else 0
+
+    def told(self, need: float) -> str:
+        """`11.2 replicas for the load, 8 of them carried before it, and 2 spare`; empty where there is neither."""
+        if whole_replicas(self.left(need)) == 0:
+            return f"{spell_number(need)} replicas for the load, all of them carried before it" if self.before and need else ""
+        before = f", {spell_number(self.before)} of them carried before it" if self.before else ""
+        loaded = f"{spell_number(need)} replicas for the load{before}" if before else f"{whole_replicas(need)} for the load"
+        spare = f" and {self.spare} spare" if self.spare else ""
+        return f"{loaded}{spare}" if before or spare else ""
