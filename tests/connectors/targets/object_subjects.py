@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from pydantic import TypeAdapter
 
 from connectors.kube.paths import Path
+from connectors.targets.access import Checkable
 from connectors.targets.registry import Target, TargetConfig, open_target
-from tests.connectors.targets.subjects import CEILING, FOUND
+from forecaster.errors import TargetRefused
+from tests.connectors.targets.subjects import CEILING, FOUND, NOW
 from tests.kube_api import KubeApi
 from tests.kube_objects import Json
 
@@ -235,3 +238,17 @@ class ObjectSubject:
         self.serve(self.name, replicas=0, ready=0)
         scaled = {"apiGroup": "apps", "kind": "Deployment", "name": self.name}
         self._put({"replicas": FOUND, "scalableRef": scaled}, {"replicas": FOUND})
+
+
+def refused(subject: ObjectSubject, told: str) -> None:
+    """The object cannot be a target as it is, and nothing was written to it."""
+    with pytest.raises(TargetRefused, match=told):
+        subject.open().observe(NOW)
+    assert subject.writes() == 0
+
+
+def checked(subject: ObjectSubject) -> Checkable:
+    """The target as `check` has it."""
+    target = subject.open()
+    assert isinstance(target, Checkable)
+    return target

@@ -4,26 +4,13 @@ import pytest
 from pydantic import ValidationError
 
 from connectors.kube.paths import parse, pointer, spell
-from connectors.targets.access import Checkable
 from connectors.targets.registry import open_target
-from forecaster.errors import TargetMissing, TargetRefused
+from forecaster.errors import TargetMissing
 from forecaster.reasons import Code
-from tests.connectors.targets.object_subjects import CONFIGS, NAMESPACE, ObjectSubject
+from tests.connectors.targets.object_subjects import CONFIGS, NAMESPACE, ObjectSubject, refused
 from tests.connectors.targets.subjects import NOW, codes, let_go, stand
 from tests.kube_api import KubeApi
 from tests.kube_objects import Json
-
-
-def refused(subject: ObjectSubject, told: str) -> None:
-    with pytest.raises(TargetRefused, match=told):
-        subject.open().observe(NOW)
-    assert subject.writes() == 0
-
-
-def checked(subject: ObjectSubject) -> Checkable:
-    target = subject.open()
-    assert isinstance(target, Checkable)
-    return target
 
 
 class TestField:

@@ -2,25 +2,12 @@
 
 import pytest
 
-from connectors.targets.access import Checkable
 from forecaster.decision import Paused
 from forecaster.errors import TargetConflict, TargetForbidden, TargetRefused
 from forecaster.reasons import Code
-from tests.connectors.targets.object_subjects import NAMESPACE, ObjectSubject, configure_kserve, install_knative
+from tests.connectors.targets.object_subjects import NAMESPACE, ObjectSubject, checked, configure_kserve, install_knative, refused
 from tests.connectors.targets.subjects import NOW, codes, decided, let_go, stand
 from tests.kube_api import KubeApi
-
-
-def refused(subject: ObjectSubject, told: str) -> None:
-    with pytest.raises(TargetRefused, match=told):
-        subject.open().observe(NOW)
-    assert subject.writes() == 0
-
-
-def checked(subject: ObjectSubject) -> Checkable:
-    target = subject.open()
-    assert isinstance(target, Checkable)
-    return target
 
 
 class TestKeda:
