@@ -93,8 +93,8 @@ def test_what_is_wrong_with_a_window_is_said_at_its_key(tmp_path: Path, window: 
             "rpm: {query",
             "rps: {query",
             (
-                ".signals.rps: must be rpm, concurrency, tokens, input_length, output_length, queue_depth or refused, got 'rps'; "
-                "did you mean rpm?"
+                ".signals.rps: must be rpm, concurrency, tokens, input_length, output_length, response_hits, prefix_hits, queue_depth "
+                "or refused, got 'rps'; did you mean rpm?"
             ),
         ),
         (
