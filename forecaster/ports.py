@@ -17,6 +17,7 @@ from forecaster.marks import Mark
 from forecaster.plan import Plan
 from forecaster.profile import ProfileEntry
 from forecaster.schedule import Step
+from forecaster.seconds import Seconds
 from forecaster.series import Panel, Series, Signal, Window
 from forecaster.starts import Start
 from forecaster.units import check_named
@@ -73,6 +74,17 @@ class InstantSource(Protocol):
 
     def newest(self, expression: str, now: datetime) -> float:
         """What the expression is at `now`, as it is; NaN where nothing matches, or no finite number does."""
+
+
+@runtime_checkable
+class SecondSource(Protocol):
+    """A source that may also tell single seconds. Read-only.
+
+    `seconds` answers with how far the samples that a query rests on lie apart over `window`, and where that is a second at most with the
+    load of each of its seconds as `fetch` would. It raises as `fetch` does.
+    """
+
+    def seconds(self, query: Query, window: Window) -> Seconds: ...
 
 
 class ForecastModel(Protocol):

@@ -18,6 +18,7 @@ from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceRejected, TraceRejected
 from forecaster.marks import Mark
 from forecaster.ports import Query
+from forecaster.seconds import Seconds
 from forecaster.series import MOST_LOAD, Series, Window
 from forecaster.trace import Trace
 from forecaster.units import DAY_S, HOUR_S, from_epoch_s, iso
@@ -82,6 +83,11 @@ class CsvSource:
     def remarks(self, query: Query, window: Window, now: datetime) -> tuple[Mark, ...]:
         """See `MetricSource`. Rows that share a stamp, and rows that stand behind later ones; empty cells are no rows."""
         return self._column(query.expression).oddities.marks(query.signal, window, now)
+
+    def seconds(self, query: Query, window: Window) -> Seconds:
+        """See `SecondSource`. The file's own buckets."""
+        grain_s = self._column(query.expression).readings.step_s
+        return Seconds(grain_s=grain_s, series=self.fetch(query, window, 1) if grain_s == 1 else None)
 
     def probe(self, query: Query, now: datetime) -> str:
         """One sentence on what the column holds as of `now`. Raises SourceRejected when it cannot be used."""

@@ -15,15 +15,18 @@ from connectors.http.endpoint import Endpoint
 from connectors.sources.logins import AzureIdentity, BasicAuth, GoogleIdentity, SigV4, credentials_apart
 from connectors.sources.probing import hour_told
 from connectors.sources.promql import OWN_PARAMETERS, Labels, RangeApi, Samples, Span
+from connectors.sources.promql_ranges import over_a_second, rated
 from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceRejected, SourceUnavailable
 from forecaster.marks import Mark
-from forecaster.ports import Query
+from forecaster.ports import Query, Unit
+from forecaster.seconds import FINE_S, Seconds
 from forecaster.series import Floats, Series, Window
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, epoch_s, floor_to, iso
 
 _REMEDY = "pick one with a label matcher, or join them, with sum(...) where they are parts and max(...) where they are copies"
 _SHOWN = 3
+_STRETCH_S = 300  # a whole number of scrapes at every usual interval
 _LOGINS = ("bearer_token", "bearer_token_file", "basic_auth", "sigv4", "google", "azure")
 
 
@@ -196,6 +199,19 @@ class PrometheusSource:
         """See `MetricSource`. None: the server keeps one sample an instant, and rate() sees by itself where a counter began again."""
         return ()
 
+    def seconds(self, query: Query, window: Window) -> Seconds:
+        """See `SecondSource`. Of queries that take the rate() of counters; what a recorded gauge says of a second nobody can tell."""
+        counters = () if query.unit is Unit.COUNT else rated(query.expression)
+        grains = [grain_s for counter in counters if (grain_s := self._scraped_every_s(counter, window)) is not None]
+        if not grains:
+            return Seconds()
+        grain_s = max(grains)
+        if grain_s > FINE_S:
+            return Seconds(grain_s=grain_s)
+        numbers = self._numbers(over_a_second(query.expression, grain_s), window.start, window.end, 1)
+        readings = Readings(start=window.start, step_s=1, numbers=np.empty(0) if numbers is None else numbers)
+        return Seconds(grain_s=grain_s, series=series_of(query, readings, window, 1))
+
     def probe(self, query: Query, now: datetime) -> str:
         """One sentence on what the query answers for the hour before `now`, in the signal's unit.
 
@@ -224,16 +240,30 @@ class PrometheusSource:
             raise SourceRejected(msg)
         return f"{query.expression!r} matches nothing in the last hour, though it did in the last 7 days; its load is unknown now"
 
+    def _scraped_every_s(self, counter: str, window: Window) -> float | None:
+        """Seconds between the raw samples of the series that is scraped least often; None where nothing matches.
+
+        Of several stretches the one with most samples tells: in the others a series began or ended.
+        """
+        counted = f"min(count_over_time({counter}[{_STRETCH_S * 1_000 - 1}ms]))"  # a sample on both ends is one too many
+        first, last = epoch_s(window.start) + _STRETCH_S, epoch_s(window.end)
+        samples = self._samples(counted, Span(first=min(first, last), last=last, step_s=_STRETCH_S))
+        return None if samples is None else float(_STRETCH_S / np.max(samples[:, 1]))
+
     def _minutes(self, expression: str, start: datetime, end: datetime) -> Floats | None:
         """One number a minute of [start, end), NaN where there is none; None when no series matches at all."""
-        first, last = epoch_s(start) + MINUTE_S, epoch_s(end)
+        return self._numbers(expression, start, end, MINUTE_S)
+
+    def _numbers(self, expression: str, start: datetime, end: datetime, step_s: int) -> Floats | None:
+        """The same by steps of any length."""
+        first, last = epoch_s(start) + step_s, epoch_s(end)
         if first > last:
             return None
-        samples = self._samples(expression, Span(first=first, last=last, step_s=MINUTE_S))
+        samples = self._samples(expression, Span(first=first, last=last, step_s=step_s))
         if samples is None:
             return None
-        numbers = np.full((last - first) // MINUTE_S + 1, np.nan)
-        index, rest = np.divmod(samples[:, 0] - first, MINUTE_S)
+        numbers = np.full((last - first) // step_s + 1, np.nan)
+        index, rest = np.divmod(samples[:, 0] - first, step_s)
         asked = (rest == 0) & (index >= 0) & (index < numbers.size)
         numbers[index[asked].astype(np.intp)] = samples[asked, 1]
         return numbers

@@ -19,6 +19,7 @@ from connectors.sources.rows import numbers_of
 from forecaster.errors import SourceError, SourceRejected, SourceUnavailable
 from forecaster.marks import Mark
 from forecaster.ports import Query
+from forecaster.seconds import Seconds
 from forecaster.series import Floats, Series, Window
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, WEEK_S, epoch_s, floor_to, iso
 
@@ -94,6 +95,11 @@ class SqlSource:
     def remarks(self, query: Query, window: Window, now: datetime) -> tuple[Mark, ...]:  # noqa: ARG002  there is nothing to look at
         """See `MetricSource`. None: rows of one time are refused, and a query has no order that means anything."""
         return ()
+
+    def seconds(self, query: Query, window: Window) -> Seconds:
+        """See `SecondSource`. Rows of `bucket_s`."""
+        bucket_s = self._config.bucket_s
+        return Seconds(grain_s=bucket_s, series=self.fetch(query, window, 1) if bucket_s == 1 else None)
 
     def probe(self, query: Query, now: datetime) -> str:
         """One sentence on what the query answers for the hour before `now`. Raises SourceRejected where a week has no row."""
