@@ -136,7 +136,7 @@ def test_the_load_is_shown_by_window_and_a_peak_second_is_never_made_up(folder: 
     assert all(row["largest_minute_rpm"] >= row["rpm"] for row in rows)
     unknown = ("peak_second_qps", "streams", "tokens_in_per_s", "latency_mean_s", "latency_p95_s", "latency_p99_s")
     assert all(row[name] is None for row in rows for name in unknown)
-    assert "not resolvable at this scrape interval" in capacity(folder, "show", "chat", "--load").out
+    assert "not resolvable at this scrape interval (300 s)" in capacity(folder, "show", "chat", "--load").out
 
 
 def test_variants_are_compared_beside_what_runs(folder: Path) -> None:
