@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from forecaster.capacity import Capacity
-from forecaster.profile import Point, Profile, Setup, Slo
+from forecaster.profile import Origin, Point, Profile, Setup, Slo
 from forecaster.units import DAY_S, spell_number
 
 LEAST_ACHIEVED_RATIO = 0.95
@@ -116,6 +116,7 @@ def confidence(profile: Profile, found: Carried, stale: tuple[str, ...], now: da
 
     | low    | what was measured is not what is served; or older than a year                                              |
     | medium | a closed loop; the next step is more than 25 % above the knee; older than 90 days, or of unknown age; a tool's own word |
+    |        | production, where nobody sets the load                                                                     |
     | high   | else                                                                                                       |
     """
     low, medium = list(stale), []
@@ -124,6 +125,10 @@ def confidence(profile: Profile, found: Carried, stale: tuple[str, ...], now: da
         medium.append("nobody tells when it was measured")
     elif age_s > _YOUNG_S:
         (low if age_s > _OLD_S else medium).append(f"measured {age_s / DAY_S:.0f} days ago")
+    if profile.origin is Origin.PRODUCTION:
+        medium.append("learned from production, where nobody sets the load")
+        if found.knee.error_ratio is None:
+            medium.append("nobody tells how many requests were refused")
     if profile.is_closed_loop:
         medium.append("a closed loop hides the queue that independent arrivals would stand in")
     if found.beyond is None:
@@ -140,7 +145,7 @@ def _knee(profile: Profile, slo: Slo) -> tuple[Point, Point, str] | Unproven:
     points = _rising(profile.points)
     judged = []
     for point in points:
-        missing = _missing(point, slo)
+        missing = _missing(point, slo, profile.origin)
         if missing:
             return missing
         judged.append(_broken(point, slo))
@@ -169,11 +174,11 @@ def _rising(points: tuple[Point, ...]) -> list[Point]:
     return sorted(points, key=lambda point: (point.load_rpm, point.achieved_rpm))
 
 
-def _missing(point: Point, slo: Slo) -> str:
+def _missing(point: Point, slo: Slo, origin: Origin) -> str:
     lacks = [name for name, _ in slo.limits if getattr(point, name).p95_s is None]
     if lacks:
         return f"P95 of {' and '.join(name.upper() for name in lacks)} is missing at {_rate(point)}"
-    if point.error_ratio is None:
+    if point.error_ratio is None and origin is not Origin.PRODUCTION:  # nobody need count refusals to serve, and the waits tell
         return f"how many requests failed is not told at {_rate(point)}"
     return ""
 

@@ -27,6 +27,7 @@ class Code(StrEnum):
     LEAD_TIME_WIDENED = "lead-time-widened"
     OPERATING_POINT = "operating-point"
     NO_CAPACITY = "no-capacity"
+    CAPACITY_DRIFT = "capacity-drift"
     ENVELOPE = "envelope"
     CEILING_AHEAD = "ceiling-ahead"
     SHORTAGE_AHEAD = "shortage-ahead"
@@ -34,6 +35,8 @@ class Code(StrEnum):
     ROLE_RATIO = "role-ratio"
     ROLE_UNMET = "role-unmet"
     SPOT_LOSSES = "spot-losses"
+    CACHE_HITS = "cache-hits"
+    CACHE_UNKNOWN = "cache-unknown"
     BULK = "bulk"
     BULK_LATE = "bulk-late"
     # correct
@@ -42,6 +45,7 @@ class Code(StrEnum):
     LIVE_BELOW_PLAN = "live-below-plan"
     BREAK_GLASS = "break-glass"
     QUEUE_DRAIN = "queue-drain"
+    CACHE_COLD = "cache-cold"
     PENDING_COUNTED = "pending-counted"
     FLOOR_DECAYED = "floor-decayed"
     NODES_AHEAD = "nodes-ahead"
@@ -84,6 +88,7 @@ class Code(StrEnum):
 ALERTS = frozenset(
     {
         Code.NO_CAPACITY,
+        Code.CAPACITY_DRIFT,
         Code.PLAN_STALE,
         Code.PLAN_MISSING,
         Code.AWAITS_APPROVAL,
@@ -91,6 +96,7 @@ ALERTS = frozenset(
         Code.CEILING_BELOW_FLOOR,
         Code.MAX_BINDS,
         Code.BREAK_GLASS,
+        Code.CACHE_COLD,
         Code.SECOND_WRITER,
         Code.LET_GO,
         Code.OVERDUE,
@@ -114,7 +120,16 @@ ALERTS = frozenset(
 """The codes that a person should hear of: logged as warnings and counted apart."""
 
 PLAN_ALERTS = frozenset(
-    {Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET, Code.BULK_LATE}
+    {
+        Code.TRUST_NAIVE,
+        Code.TRUST_REACTIVE,
+        Code.CAPACITY_DRIFT,
+        Code.CEILING_AHEAD,
+        Code.SHORTAGE_AHEAD,
+        Code.BUDGET_BINDS,
+        Code.ROLE_UNMET,
+        Code.BULK_LATE,
+    }
 )
 """Those that a plan tells, for all of its days."""
 
