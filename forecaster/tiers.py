@@ -42,7 +42,7 @@ class Pulled:
 
     raise_now: floors are to be decided at once. standings: where each ladder stands, to be handed back at the next tick.
     unknown: the signals without a reading. keeps: levers that nobody asks for and that stay as they are, since it is not known whether
-    they should.
+    they should. told: what each ladder did at this tick, in words; nothing of those that did nothing.
     """
 
     levers: Mapping[str, "Wish"] = field(default_factory=dict)
@@ -51,6 +51,7 @@ class Pulled:
     raise_now: bool = False
     unknown: tuple[str, ...] = ()
     keeps: frozenset[str] = frozenset()
+    told: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,18 +79,21 @@ def decide(
     check_instant("now", now)
     after: dict[str, Standing] = {}
     reasons: list[Reason] = []
+    told: dict[str, str] = {}
     raise_now = False
     for ladder in rules.ladders:
         before = standings.get(ladder.name, Standing())
         after[ladder.name], why = move(ladder, before, readings.get(ladder.trigger.signal, math.nan), now)
         reasons += why
+        if why:
+            told[ladder.name] = "; ".join(reason.detail for reason in why)
         if after[ladder.name].depth > before.depth:
             raise_now = raise_now or ladder.steps[before.depth].raise_now
     asked = {lever: wish for lever, wish in (admission or {}).items() if wish is not None} | _asked(rules, after)
     unknown = tuple(dict.fromkeys(x.trigger.signal for x in rules.ladders if not math.isfinite(readings.get(x.trigger.signal, math.nan))))
     reasons += [Reason(code=Code.SIGNAL_UNKNOWN, detail=f"{name} is unknown: no step is taken and none taken back") for name in unknown]
     kept = frozenset(lever for lever, wish in (admission or {}).items() if wish is None and lever not in asked)
-    return Pulled(levers=asked, standings=after, reasons=tuple(reasons), raise_now=raise_now, unknown=unknown, keeps=kept)
+    return Pulled(levers=asked, standings=after, reasons=tuple(reasons), raise_now=raise_now, unknown=unknown, keeps=kept, told=told)
 
 
 def _asked(rules: Rules, standings: Mapping[str, Standing]) -> dict[str, Wish]:

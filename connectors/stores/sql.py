@@ -256,6 +256,8 @@ class SqlStore:
     def append_lever_moves(self, moves: Sequence[LeverMove]) -> None:
         """Keep what was done to levers, as the port says."""
         rows = [{"at_us": microseconds(move.at), "lever": move.lever, "kind": move.kind.value, "payload": encode(move)} for move in moves]
+        if not rows:
+            return
         with writing(self._engine) as connection:
             upsert(connection, LEVER_MOVES, rows)
 

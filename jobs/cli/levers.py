@@ -14,9 +14,20 @@ if TYPE_CHECKING:
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Move nothing and remember nothing; say what would be done.")]
 GiveBack = Annotated[bool, typer.Option("--release", help="Put every lever back, in whichever mode, and forget where ladders stood.")]
+History = Annotated[
+    int | None,
+    typer.Option("--history", metavar="DAYS", min=1, max=400, help="Move nothing; say what was moved in so many times 24 hours, and why."),
+]
 
 
-def levers(dry_run: DryRun = False, release: GiveBack = False, config: ConfigFile = None, now: Now = None, json: Json = False) -> None:
+def levers(
+    dry_run: DryRun = False,
+    release: GiveBack = False,
+    history: History = None,
+    config: ConfigFile = None,
+    now: Now = None,
+    json: Json = False,
+) -> None:
     """Read signals, decide by `tiers`, move levers, once; the daemon does so every few seconds. Needs no forecast.
 
     In mode observe nothing is moved, and what would be is shown. Exit code 3 where something failed and something was done.
@@ -24,13 +35,17 @@ def levers(dry_run: DryRun = False, release: GiveBack = False, config: ConfigFil
     Example: forecaster levers --dry-run
     """
     from forecaster.errors import ConfigRejected
+    from jobs.cli.lever_history import show_history
     from jobs.cli.options import Output
     from jobs.cli.session import session
     from jobs.cli.show import say, show, show_json
 
-    if dry_run and release:
-        raise ConfigRejected("--release puts levers back and --dry-run writes nothing: name one of them")
+    if dry_run + release + (history is not None) > 1:
+        raise ConfigRejected("--release puts levers back, --dry-run and --history write nothing: name one of them")
     with session(config, now) as at:
+        if history is not None:
+            show_history(at, history, json=json)
+            return
         tick = _tick(at, dry=dry_run, release=release)
     if json:
         show_json(_document(tick))

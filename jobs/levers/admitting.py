@@ -12,6 +12,7 @@ from forecaster.series import Signal, Window
 from forecaster.tiers import Wish
 from forecaster.units import HOUR_S, ceil_to
 from forecaster.workload import Mode, Pool
+from jobs.capacity.known import with_capacities
 from jobs.config.tiers import AdmissionSection
 from jobs.failure import Failure, failure
 from jobs.fleet import Fleet, Member
@@ -27,14 +28,19 @@ class Admitted:
 
 
 def admit(fleet: Fleet, sections: tuple[AdmissionSection, ...], now: datetime) -> Admitted:
-    """The limits of every section. A pool that is not there, or whose ready replicas are unknown, keeps its levers as they are."""
+    """The limits of every section. A pool that is not there, or whose capacity or ready replicas are unknown, keeps its levers as they are.
+
+    Raises StoreError.
+    """
+    if sections:
+        fleet = with_capacities(fleet, now)
     wishes: dict[str, Wish | None] = {}
     failures: list[Failure] = []
     for section in sections:
         found = _placed(fleet, section)
         count: int | None = None
         if found is None:
-            told = f"there is no pool {section.workload}/{section.pool} now, so its limits stay as they are"
+            told = f"there is no pool {section.workload}/{section.pool} of known rpm and concurrency now, so its limits stay as they are"
             failures.append(Failure(verb="levers", error="PoolUnknown", sentence=told, cause=told))
         else:
             try:

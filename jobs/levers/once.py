@@ -7,6 +7,7 @@ from forecaster.levers import shown
 from forecaster.ports import Store
 from forecaster.reasons import Code
 from jobs.failure import Failure
+from jobs.levers.book import PERSON, moves_of
 from jobs.levers.desk import Desk
 from jobs.levers.state import Memory, recall, remember
 from jobs.levers.tick import Tick, give_back, run_tick
@@ -17,8 +18,12 @@ LEASE = "levers"
 
 
 def once(desk: Desk, before: Memory, now: datetime, *, first: bool) -> Tick:
-    """One tick; what changed is remembered after it. first: of this process, which then looks at every lever. Raises StoreError."""
+    """One tick; what was moved is written down, and what changed is remembered after it. Raises StoreError.
+
+    first: of this process, which then looks at every lever.
+    """
     tick = run_tick(desk, before, now, all_levers=first)
+    desk.fleet.store.append_lever_moves(moves_of(tick, desk.rules, before))
     if first or _matter(tick.memory) != _matter(before):
         remember(desk.fleet.store, desk.mode, tick.memory)
     left = _left_by_auto(desk.fleet.store, desk.mode)
@@ -31,15 +36,16 @@ def rehearsed(desk: Desk, before: Memory, now: datetime) -> Tick:
 
 
 def released(desk: Desk, before: Memory, now: datetime) -> Tick:
-    """Every lever put back, and remembered. Raises StoreError."""
+    """Every lever put back, written down and remembered. Raises StoreError."""
     tick = give_back(desk, before, now)
+    desk.fleet.store.append_lever_moves(moves_of(tick, desk.rules, before, let_go=PERSON))
     remember(desk.fleet.store, desk.mode, tick.memory)
     return tick
 
 
-def _matter(memory: Memory) -> tuple[object, object]:
+def _matter(memory: Memory) -> tuple[object, ...]:
     """What must outlive us; a look at pages is of use only to the next one, and is kept along with the rest."""
-    return dict(memory.standings), dict(memory.held)
+    return dict(memory.standings), dict(memory.held), dict(memory.failing)
 
 
 def _left_by_auto(store: Store, mode: str) -> tuple[Failure, ...]:

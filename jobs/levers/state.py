@@ -28,11 +28,15 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Memory:
-    """standings: by rule or ladder. held: by lever. look: the last one at pages of metrics, None = there was none."""
+    """standings: by rule or ladder. held: by lever. look: the last one at pages of metrics, None = there was none.
+
+    failing: the error by lever that could not be moved at the last tick, so that it is written down once and not every five seconds.
+    """
 
     standings: Mapping[str, Standing] = field(default_factory=dict)
     held: Mapping[str, Held] = field(default_factory=dict)
     look: Look | None = None
+    failing: Mapping[str, str] = field(default_factory=dict)
 
 
 def key_of(mode: str) -> str:
@@ -59,7 +63,7 @@ def _written(memory: Memory) -> dict[str, Any]:
     }
     held = {name: {"value": one.value, "original": one.original, "since": one.since.isoformat()} for name, one in memory.held.items()}
     look = None if memory.look is None else {"at": memory.look.at.isoformat(), "counts": memory.look.counts}
-    return {"standings": standings, "held": held, "look": look}
+    return {"standings": standings, "held": held, "look": look, "failing": dict(memory.failing)}
 
 
 def _read(said: dict[str, Any]) -> Memory:
@@ -74,6 +78,7 @@ def _read(said: dict[str, Any]) -> Memory:
             for name, one in said["held"].items()
         },
         look=None if look is None else Look(at=datetime.fromisoformat(look["at"]), counts=look["counts"]),
+        failing=said.get("failing", {}),
     )
 
 

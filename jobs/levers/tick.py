@@ -61,7 +61,7 @@ def run_tick(desk: Desk, before: Memory, now: datetime, *, all_levers: bool) -> 
     pulled = decide(desk.rules, before.standings, readings, now, admission=admitted.wishes)
     turns, held = _moved(desk, pulled, before.held, now, all_levers=all_levers)
     failures = (*unread, *admitted.failures, *(turn.failure for turn in turns if turn.failure is not None))
-    memory = Memory(standings=pulled.standings, held=held, look=look)
+    memory = Memory(standings=pulled.standings, held=held, look=look, failing=_failing(turns))
     return Tick(at=now, pulled=pulled, readings=readings, turns=turns, failures=failures, memory=memory, moves=desk.moves)
 
 
@@ -69,8 +69,12 @@ def give_back(desk: Desk, before: Memory, now: datetime) -> Tick:
     """Put every lever back, whatever the rules say; where ladders stood is forgotten."""
     turns, held = _moved(desk, Pulled(), before.held, now, all_levers=True)
     failures = tuple(turn.failure for turn in turns if turn.failure is not None)
-    memory = Memory(held=held, look=before.look)
+    memory = Memory(held=held, look=before.look, failing=_failing(turns))
     return Tick(at=now, pulled=Pulled(), readings={}, turns=turns, failures=failures, memory=memory, moves=desk.moves)
+
+
+def _failing(turns: tuple[Turn, ...]) -> dict[str, str]:
+    return {turn.lever: turn.failure.error for turn in turns if turn.failure is not None}
 
 
 def _moved(
