@@ -6,7 +6,7 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from benchmarks import borrowing, correction, cost, decision, executors, fleet, replay, requests, store
+from benchmarks import borrowing, budget, correction, cost, decision, executors, fleet, replay, requests, store
 from benchmarks.accuracy import report as accuracy
 from benchmarks.figures import Figure, Table
 from jobs.clock import SystemClock
@@ -14,6 +14,7 @@ from jobs.clock import SystemClock
 BENCHMARKS = (
     accuracy.figures,
     borrowing.figures,
+    budget.figures,
     correction.figures,
     cost.figures,
     decision.figures,
