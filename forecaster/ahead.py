@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from forecaster.demand import LEAST_RATIO, Demand
+from forecaster.margin import WHOLE, Margin
 from forecaster.nowcast import FINEST_S, SPANS_S, Nowcast, Seen, steps_ahead
 from forecaster.plan import Floor
 from forecaster.reasons import Code, Reason
@@ -45,8 +46,11 @@ def seen_at(  # noqa: PLR0917  load and median are of the buckets that end then
     return Seen(deviations=tuple(deviations), load=float(np.nanmean(recent)))
 
 
-def ahead(demand: Demand, seen: Iterable[tuple[Signal, Seen | None]], now: datetime) -> tuple[Ahead, ...]:
-    """What each signal asks for ahead of now; none at all unless every signal of the demand was seen and has a nowcast."""
+def ahead(demand: Demand, seen: Iterable[tuple[Signal, Seen | None]], now: datetime, margin: Margin = WHOLE) -> tuple[Ahead, ...]:
+    """What each signal asks for ahead of now; none at all unless every signal of the demand was seen and has a nowcast.
+
+    margin: what of it is the pool's own now.
+    """
     found, live, i = [], dict(seen), demand.index(now)
     if i is None or demand.least is None:
         return ()
@@ -56,7 +60,8 @@ def ahead(demand: Demand, seen: Iterable[tuple[Signal, Seen | None]], now: datet
             return ()
         largest = nowcast.largest_at(demand.level, now, _largest_median(demand, s, i, now), known)
         carry = demand.carry[s]
-        found.append(Ahead(signal=signal, need=largest / carry, least=float(demand.least[s, i]) / carry))
+        least = float(demand.least[s, i]) / carry
+        found.append(Ahead(signal=signal, need=margin.asked(largest / carry), least=margin.asked(least)))
     return tuple(found)
 
 

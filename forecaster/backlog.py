@@ -18,8 +18,9 @@ With x replicas' worth of load arriving, a backlog of w replica-seconds and n re
 A floor counts the whole fleet, pending replicas included, so it is never the number that runs times anything.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from forecaster.margin import Margin
 from forecaster.units import check_not_negative, check_positive
 
 
@@ -27,13 +28,15 @@ from forecaster.units import check_not_negative, check_positive
 class Backlog:
     """Requests that wait, in what one replica serves in a second, and the load beside them in replicas, fractional.
 
-    least: replicas, fractional, that are asked for whatever is on its way.
+    least: replicas, fractional, that are asked for whatever is on its way. All of them are for the load of all pools that one queue stands
+    before; margin: what of it is the pool's own, in which the replicas before it serve the backlog too.
     """
 
     need: float
     work_s: float
     drain_s: float
     least: float = 0.0
+    margin: Margin = field(default_factory=Margin)
 
     def __post_init__(self) -> None:
         check_not_negative("backlog.need", self.need, "replicas")
@@ -43,7 +46,7 @@ class Backlog:
     @property
     def asked(self) -> float:
         """Replicas, fractional, that serve the load and the backlog within the drain time."""
-        return max(self.least, self.need + self.work_s / self.drain_s)
+        return self.margin.asked(max(self.least, self.need + self.work_s / self.drain_s))
 
     def asked_beside(self, ready: int, due_s: tuple[float, ...], lead_s: float) -> float:
         """Replicas, fractional, to be asked for beside those that will be ready in `due_s` seconds each; at most `asked`.
@@ -53,10 +56,11 @@ class Backlog:
         timely = [due for due in due_s if 0 <= due <= min(self.drain_s, lead_s)]
         if not timely:
             return self.asked
-        left = self._left_s(ready, timely, lead_s)
-        return min(self.asked, max(self.least, self.need + left / self.drain_s, float(ready + len(timely))))
+        left = self._left_s(ready + self.margin.before, timely, lead_s)
+        own = self.margin.asked(max(self.least, self.need + left / self.drain_s))
+        return min(self.asked, max(own, float(ready + len(timely))))
 
-    def _left_s(self, ready: int, timely: list[float], lead_s: float) -> float:
+    def _left_s(self, ready: float, timely: list[float], lead_s: float) -> float:
         """The backlog a lead time from now, in replica-seconds, while the timely ones come one by one."""
         left, since, serving = self.work_s, 0.0, ready
         for until in (*sorted(timely), lead_s):

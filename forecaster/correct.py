@@ -13,7 +13,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 
 from forecaster.ahead import ahead, ahead_reasons, asked_ahead, may_lower
@@ -24,10 +23,10 @@ from forecaster.look import QUIET_RATIO, RECENT_S, Look
 from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import Signal
-from forecaster.units import MINUTE_S, whole_replicas
+from forecaster.units import MINUTE_S, spell_number, whole_replicas
 from forecaster.workload import Blend, Policy
 
-_TOLD_AGAIN = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.OPERATING_POINT})
+_TOLD_AGAIN = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.OPERATING_POINT, Code.CACHE_HITS, Code.CAPACITY_DRIFT})
 """What a plan says of itself and every decision repeats, since whoever is paged looks there."""
 
 
@@ -60,10 +59,11 @@ def correct(plan: Plan | None, seen: Look, policy: Policy) -> Correction:
     if plan is None or planned is None:
         floor, need, reasons = _raised(0, 0.0, _needs_now(seen, learned=False))
         return Correction(floor=floor, planned=None, look=seen, reasons=reasons, need=need)
-    floor, need = planned.replicas, _planned_need(plan, planned, seen.at)
+    floor, need = planned.replicas, _planned_need(plan, planned, seen)
     reasons = (Reason(code=Code.PLAN_FOLLOWED, detail=planned.reason.detail, after=floor),)
     reasons += tuple(reason for reason in plan.reasons if reason.code in _TOLD_AGAIN)
-    told = ahead(plan.demand, ((s.signal, s.seen) for s in seen.signals), seen.at) if plan.demand is not None and seen.known else ()
+    live = ((s.signal, s.seen) for s in seen.signals)
+    told = ahead(plan.demand, live, seen.at, seen.margin) if plan.demand is not None and seen.known else ()
     if plan.demand is not None and told and (whole_replicas(asked := asked_ahead(told)) > floor or may_lower(planned, policy)):
         reasons += ahead_reasons(plan.demand, told, floor)
         floor, need = whole_replicas(asked), asked
@@ -73,7 +73,13 @@ def correct(plan: Plan | None, seen: Look, policy: Policy) -> Correction:
         reasons += (Reason(code=Code.FLOOR_DECAYED, detail=detail, before=floor, after=whole_replicas(decayed)),)
         floor, need = whole_replicas(decayed), decayed
     floor, need, more = _raised(
-        floor, need, (*_carried_forward(plan.demand, seen, policy.blend, learned=bool(told)), *_needs_now(seen, learned=bool(told)))
+        floor,
+        need,
+        (
+            *_instead(plan, seen),
+            *_carried_forward(plan.demand, seen, policy.blend, learned=bool(told)),
+            *_needs_now(seen, learned=bool(told)),
+        ),
     )
     return Correction(floor=floor, planned=planned, look=seen, reasons=reasons + more, need=need)
 
@@ -90,10 +96,20 @@ def _raised(floor: int, need: float, asks: Iterable[_Ask]) -> tuple[int, float, 
     return floor, need, tuple(reasons)
 
 
-def _planned_need(plan: Plan, planned: Floor, now: datetime) -> float:
+def _planned_need(plan: Plan, planned: Floor, seen: Look) -> float:
     """The fractional replicas of a planned floor that follows a signal step by step; 0 for any other, which moves only on purpose."""
-    i = plan.demand.index(now) if plan.demand is not None and planned.reason.code is Code.SIGNAL_BINDS else None
-    return 0.0 if plan.demand is None or i is None else plan.demand.need_at(i)
+    i = plan.demand.index(seen.at) if plan.demand is not None and planned.reason.code is Code.SIGNAL_BINDS else None
+    return 0.0 if plan.demand is None or i is None else plan.demand.margin.asked(plan.demand.need_at(i))
+
+
+def _instead(plan: Plan, seen: Look) -> Iterator[_Ask]:
+    """What the plan's load asks for where pools before this one carry less than was planned: some of theirs are overdue."""
+    i = plan.demand.index(seen.at) if plan.demand is not None else None
+    if plan.demand is None or i is None or seen.margin.before >= plan.demand.margin.before:
+        return
+    has, had = (spell_number(margin.before) for margin in (seen.margin, plan.demand.margin))
+    detail = f"stands in for pools before it, which carry {has} replicas' load where {had} was planned"
+    yield _Ask(need=seen.margin.asked(plan.demand.need_at(i)), code=Code.STANDS_IN, detail=lambda _: detail)
 
 
 def _decayed(floor: int, seen: Look) -> float | None:
@@ -101,7 +117,7 @@ def _decayed(floor: int, seen: Look) -> float | None:
     progress = min((s.lull_ratio for s in seen.signals), default=0.0) if seen.known else 0.0
     if progress == 0:
         return None
-    lull = max(max(s.lull_need, s.need) for s in seen.signals)
+    lull = seen.margin.asked(max(max(s.lull_need, s.need) for s in seen.signals))
     return floor - progress * max(0.0, floor - lull)
 
 
@@ -125,7 +141,7 @@ def _carried_forward(demand: Demand | None, seen: Look, blend: Blend, *, learned
         if lift > 1:
             top = max(float(demand.expected_max[s, i]) + quiet, float(path.max()))
             yield _Ask(
-                need=(top * lift - quiet) / demand.carry[s],
+                need=seen.margin.asked((top * lift - quiet) / demand.carry[s]),
                 code=Code.BREAK_GLASS if deviation.broken else Code.LIVE_ABOVE_PLAN,
                 detail=partial(_told, deviation, signal.signal, gains, demand.lead_time_s),
             )
@@ -141,6 +157,6 @@ def _needs_now(seen: Look, *, learned: bool) -> Iterator[_Ask]:
         if learned and not signal.fine:
             continue
         words = f"live {signal.signal} of the last {RECENT_S // MINUTE_S} min needs {{}}"
-        yield _Ask(need=signal.need, code=Code.LIVE_ABOVE_PLAN, detail=words.format)
+        yield _Ask(need=seen.margin.asked(signal.need), code=Code.LIVE_ABOVE_PLAN, detail=words.format)
     if seen.queue_need > 0:
         yield _Ask(need=seen.queue_need, code=Code.QUEUE_DRAIN, detail="load and backlog need {} to drain".format)

@@ -1,6 +1,6 @@
 """Live load against the forecasts: what the last minutes need, how far they deviate, how long a lull has lasted."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -11,6 +11,7 @@ from forecaster.decision import Observation
 from forecaster.demand import Demand, carry_of
 from forecaster.expected import as_it_was, expected_as_of_now, median_at, median_of
 from forecaster.gains import LONG_S, SHORT_S
+from forecaster.margin import Margin
 from forecaster.nowcast import Seen
 from forecaster.series import LOAD_SIGNALS, Floats, Series, Signal
 from forecaster.units import MINUTE_S, epoch_s, whole_replicas
@@ -28,10 +29,10 @@ QUIET_RATIO = 0.05
 class SignalLook:
     """One load signal now: replicas needed by the last minutes, live over median forecast, and how far a lull has gone.
 
-    need: fractional replicas. ratio, long_ratio: over the last 15 and 120 minutes, None where no forecast covers them. lull_ratio: 0 no
-    lull .. 1 the floor may have decayed fully. lull_need: fractional replicas that the largest load of the lull needs. seen: what a nowcast
-    wants to know, None where none was learned or too little was measured. fine: whether its buckets are short enough to be the last
-    minutes, and not the last hour.
+    need: fractional replicas, those of pools before this one included. ratio, long_ratio: over the last 15 and 120 minutes, None where no
+    forecast covers them. lull_ratio: 0 no lull .. 1 the floor may have decayed fully. lull_need: as need, for the largest load of the lull.
+    seen: what a nowcast wants to know, None where none was learned or too little was measured. fine: whether its buckets are short enough
+    to be the last minutes, and not the last hour.
     """
 
     signal: Signal
@@ -49,7 +50,7 @@ class Look:
     """What live load says, whatever the level of the plan. unknown: load signals that should be there and are not.
 
     queue_need: fractional replicas for the last minutes and the backlog, 0 without a measured queue. backlog: the same in parts, None
-    where requests a minute are not known.
+    where requests a minute are not known. margin: what of all of them is the pool's own, with the pools before it as they are now.
     """
 
     at: datetime
@@ -57,6 +58,7 @@ class Look:
     unknown: tuple[str, ...]
     queue_need: float
     backlog: Backlog | None = None
+    margin: Margin = field(default_factory=Margin)
 
     @property
     def known(self) -> bool:
@@ -68,7 +70,7 @@ class Look:
         """Whole replicas that the last minutes ask for, backlog included; None when no signal is known."""
         if not self.signals:
             return None
-        return whole_replicas(max(*(s.need for s in self.signals), self.queue_need))
+        return whole_replicas(max(*(self.margin.asked(s.need) for s in self.signals), self.queue_need))
 
 
 def look(observation: Observation, demands: tuple[Demand, ...], pool: Pool, policy: Policy) -> Look:
@@ -88,7 +90,8 @@ def look(observation: Observation, demands: tuple[Demand, ...], pool: Pool, poli
         else:
             unknown.append(str(signal))
     queue, backlog = _queue_need(observation, signals, pool, policy)
-    return Look(at=observation.at, signals=tuple(signals), unknown=tuple(unknown), queue_need=queue, backlog=backlog)
+    found, missing = tuple(signals), tuple(unknown)
+    return Look(at=observation.at, signals=found, unknown=missing, queue_need=queue, backlog=backlog, margin=pool.margin)
 
 
 def _is_fresh(live: Series, now: datetime) -> bool:
@@ -101,7 +104,7 @@ def _is_fresh(live: Series, now: datetime) -> bool:
 
 def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Policy, now: datetime) -> SignalLook:
     carry = carry_of(pool.capacity, live.signal, policy)
-    load: Floats = live.mean * pool.share_ratio
+    load: Floats = live.mean * (pool.share_ratio * pool.caches.left(live.signal))
     quiet = QUIET_RATIO * carry
     times_s = live.times_s()
     ends = times_s + live.step_s
@@ -173,6 +176,7 @@ def _queue_need(observation: Observation, signals: list[SignalLook], pool: Pool,
     least = max((s.need + (fill[s.signal] if s.signal is Signal.CONCURRENCY else 0.0) for s in signals), default=0.0)
     need = next((s.need for s in signals if s.signal is Signal.RPM), None)
     if need is None:
-        return least, None
-    backlog = Backlog(need=need, work_s=fill[Signal.RPM] * MINUTE_S, drain_s=policy.blend.drain_s, least=least)
+        return pool.margin.asked(least), None
+    work_s = fill[Signal.RPM] * MINUTE_S
+    backlog = Backlog(need=need, work_s=work_s, drain_s=policy.blend.drain_s, least=least, margin=pool.margin)
     return backlog.asked, backlog

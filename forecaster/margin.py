@@ -44,15 +44,13 @@ class Margin:
         left: Floats = np.maximum(0.0, needs - self.before)
         return left
 
-    def with_spare(self, replicas: int) -> int:
-        """Whole replicas for the load with the spare ones."""
-        return replicas + self.spare if replicas else 0
+    def told(self, replicas: int) -> str:
+        """What the pool's own replicas are beside: `; 12 for the load and 2 spare, beside 8 before it`; empty where there is neither."""
+        before = f"beside {spell_number(self.before)} before it" if self.before else ""
+        spare = f"{replicas - self.spare} for the load and {self.spare} spare" if self.spare and replicas > self.spare else ""
+        parts = ", ".join(part for part in (spare, before) if part)
+        return f"; {parts}" if parts else ""
 
-    def told(self, need: float) -> str:
-        """`11.2 replicas for the load, 8 of them carried before it, and 2 spare`; empty where there is neither."""
-        if whole_replicas(self.left(need)) == 0:
-            return f"{spell_number(need)} replicas for the load, all of them carried before it" if self.before and need else ""
-        before = f", {spell_number(self.before)} of them carried before it" if self.before else ""
-        loaded = f"{spell_number(need)} replicas for the load{before}" if before else f"{whole_replicas(need)} for the load"
-        spare = f" and {self.spare} spare" if self.spare else ""
-        return f"{loaded}{spare}" if before or spare else ""
+
+WHOLE = Margin()
+"""All of the load is the pool's own, and nothing is spare."""

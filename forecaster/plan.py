@@ -105,19 +105,25 @@ def plan(demand: Demand, workload: Workload, pool: Pool, issued_at: datetime) ->
 
     Replicas are rounded up here, once. Shape `profile`: the largest need over the lead window at each step; within a tenth of
     the day's largest need the floor covers the day's peak. Shape `daily-peak`: the day's peak from the ramp minus the lead time to
-    the end of the busy span, the profile outside of it. In both, a pool with a promise about waits has the replicas that keep it.
+    the end of the busy span, the profile outside of it. In both, a pool with a promise about waits has the replicas that keep it. What
+    pools before it carry comes off what the load asks for, and spare replicas on top of what is left (`Margin`).
     """
-    span = Window(start=demand.start, end=demand.end)
-    opened = [(occurrence, w.min_replicas) for w in workload.policy.windows for occurrence in w.occurrences(span)]
-    pieces = cut_at(_needed(demand, pool, workload.policy.shape), sorted({edge for w, _ in opened for edge in (w.start, w.end)}))
+    return under_policy(_needed(demand, pool, workload.policy.shape), demand, workload, pool, issued_at)
+
+
+def under_policy(floors: list[Floor], demand: Demand | None, workload: Workload, pool: Pool, issued_at: datetime) -> Plan:
+    """The plan of floors, contiguous and in order, under the configured windows and bounds, merged into runs."""
+    policy, span = workload.policy_of(pool), Window(start=floors[0].start, end=floors[-1].until)
+    opened = [(occurrence, w.min_replicas) for w in policy.windows for occurrence in w.occurrences(span)]
+    pieces = cut_at(floors, sorted({edge for w, _ in opened for edge in (w.start, w.end)}))
     least = [max((replicas for w, replicas in opened if piece.start in w), default=0) for piece in pieces]
-    floors = [_bounded(piece, window, workload.policy) for piece, window in zip(pieces, least, strict=True)]
+    bounded = [_bounded(piece, window, policy) for piece, window in zip(pieces, least, strict=True)]
     return Plan(
         workload=workload.name,
         pool=pool.name,
         issued_at=issued_at,
-        valid_until=min(demand.end, issued_at + timedelta(seconds=workload.policy.expiry_s)),
-        floors=merged(floors),
+        valid_until=min(span.end, issued_at + timedelta(seconds=policy.expiry_s)),
+        floors=merged(bounded),
         demand=demand,
     )
 
@@ -136,12 +142,15 @@ def _needed(demand: Demand, pool: Pool, shape: Shape) -> list[Floor]:
     for peak in demand.peaks:
         sized = _sized_by(demand, peak, shape)
         peaks[sized] = np.maximum(peaks[sized], peak.replicas)
-    whole = whole_replicas_each(np.maximum(need, peaks))
+    margin = demand.margin
+    whole = whole_replicas_each(margin.left_each(np.maximum(need, peaks)))
     binding[peaks > need] = len(demand.signals)
     unhurried = _unhurried(demand, pool, peaks)
-    if unhurried is not None:
+    if unhurried is not None:  # one queue before all pools, so that a wait is shorter than in one before this pool alone
+        unhurried = whole_replicas_each(margin.left_each(unhurried.astype(np.float64)))
         binding[unhurried > whole] = len(demand.signals) + 1
         whole = np.maximum(whole, unhurried)
+    whole = np.where(whole > 0, whole + margin.spare, 0)
     edges = [0, *(np.flatnonzero(np.diff(whole) | np.diff(binding)) + 1).tolist(), need.size]
     instants, carries = [demand.step_start(i) for i in edges], [spell_number(carry) for carry in demand.carry]
     return [
@@ -215,17 +224,18 @@ def _reason(  # noqa: PLR0917  what a floor rests on is that much
 
     binding: past the signals, first the day's peak and then the waits. carries: what a replica carries of each signal, in words.
     """
-    level_pct, span_min = demand.level * 100, demand.window_s / MINUTE_S
+    level_pct, span_min, own = demand.level * 100, demand.window_s / MINUTE_S, demand.margin.told(replicas)
     if binding == len(demand.signals):
-        return Reason(code=Code.DAILY_PEAK_BINDS, detail=f"the day's peak at P{level_pct:g} asks for {replicas}", after=replicas)
+        detail = f"the day's peak at P{level_pct:g} asks for {replicas}{own}"
+        return Reason(code=Code.DAILY_PEAK_BINDS, detail=detail, after=replicas)
     at = f"{demand.step_start(i).isoformat()[:16]}Z"
     if binding > len(demand.signals) and pool.slo is not None:
         load = f"P{level_pct:g} of the {span_min:g} min from {at} fills {spell_number(demand.need_at(i))} replicas"
-        detail = f"queueing binds: {load}, and {replicas} keep {WAIT_LEVEL:.0%} of waits within {pool.slo.wait_p95_s:g} s"
+        detail = f"queueing binds: {load}, and {replicas} keep {WAIT_LEVEL:.0%} of waits within {pool.slo.wait_p95_s:g} s{own}"
         return Reason(code=Code.QUEUEING_BINDS, detail=detail, after=replicas)
     signal = demand.signals[binding]
     load = f"P{level_pct:g} of the {span_min:g} min from {at} is {spell_number(demand.load[binding, i])} {signal.unit}"
-    detail = f"{signal} binds: {load}, a replica carries {carries[binding]}"
+    detail = f"{signal} binds: {load}, a replica carries {carries[binding]}{own}"
     return Reason(code=Code.SIGNAL_BINDS, detail=detail, after=replicas)
 
 
