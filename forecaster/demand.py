@@ -5,6 +5,7 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 
+from forecaster.caches import Hits
 from forecaster.capacity import Capacity
 from forecaster.forecast import Forecast
 from forecaster.gains import Gains
@@ -34,10 +35,10 @@ class Demand:
     """What a pool's share of the forecast load asks for, from `start` on.
 
     load[s, i]: signal s at `level`, the largest bucket mean over the lead window from bucket i. expected[s, i]: median of bucket
-    i. expected_max[s, i]: median of the largest over the lead window. All in the signal's unit, shape (signals, n), after share
-    and growth. carry[s]: what one replica takes of signal s, after efficiency and headroom. peaks: one a local day. window_s: how
-    far ahead `load` looks: the longest lead time of the workload and one step. gains: how much of a deviation of live load lasts, one
-    entry a signal, None = not learned; empty = of none. lead_time: where `lead_time_s` comes from, None = it was not kept.
+    i. expected_max[s, i]: median of the largest over the lead window. All in the signal's unit, shape (signals, n), after share,
+    growth and what caches take by `hits`. carry[s]: what one replica takes of signal s, after efficiency and headroom. peaks: one a local
+    day. window_s: how far ahead `load` looks: the longest lead time of the workload and one step. gains: how much of a deviation of live
+    load lasts, one entry a signal, None = not learned; empty = of none. lead_time: where `lead_time_s` comes from, None = it was not kept.
     nowcasts: what live load says of the lead window, as `gains`. least[s, i]: the quantile at LEAST_RATIO x level of the largest over the
     lead window, below which live load alone lowers no floor; None = it was not kept. margin: what of it is the pool's own.
     """
@@ -58,6 +59,7 @@ class Demand:
     lead_time: LeadTime | None = None
     nowcasts: tuple[Nowcast | None, ...] = ()
     least: Floats | None = field(default=None, repr=False)
+    hits: Hits = field(default_factory=Hits)
     margin: Margin = field(default_factory=Margin)
 
     def __post_init__(self) -> None:
@@ -127,25 +129,27 @@ def demand(forecasts: tuple[Forecast, ...], pool: Pool, policy: Policy) -> Deman
     if any((f.start, f.step_s, len(f)) != (first.start, first.step_s, len(first)) for f in usable):
         msg = "forecasts of one workload must share one grid"
         raise ValueError(msg)
-    scale = pool.share_ratio * policy.growth_ratio
+    scales = tuple(pool.share_ratio * policy.growth_ratio * pool.caches.left(f.signal) for f in usable)
+    each = np.asarray(scales)[:, None]
     carry = tuple(carry_of(pool.capacity, f.signal, policy) for f in usable)
     return Demand(
         start=first.start,
         step_s=first.step_s,
         signals=tuple(f.signal for f in usable),
-        load=np.stack([f.window_max_at(policy.level) for f in usable]) * scale,
-        expected=np.stack([f.at_level(0.5) for f in usable]) * scale,
-        expected_max=np.stack([f.window_max_at(0.5) for f in usable]) * scale,
+        load=np.stack([f.window_max_at(policy.level) for f in usable]) * each,
+        expected=np.stack([f.at_level(0.5) for f in usable]) * each,
+        expected_max=np.stack([f.window_max_at(0.5) for f in usable]) * each,
         carry=carry,
-        peaks=_peaks(usable, carry, scale, policy.level),
+        peaks=_peaks(usable, carry, scales, policy.level),
         level=policy.level,
         lead_time_s=pool.lead_time.plan_s,
         window_s=first.window_s,
         model=first.model,
         gains=tuple(f.gains for f in usable),
-        nowcasts=tuple(f.nowcast.times(scale) if f.nowcast is not None else None for f in usable),
-        least=np.stack([f.window_max_at(max(f.levels[0], LEAST_RATIO * policy.level)) for f in usable]) * scale,
+        nowcasts=tuple(f.nowcast.times(scale) if f.nowcast is not None else None for f, scale in zip(usable, scales, strict=True)),
+        least=np.stack([f.window_max_at(max(f.levels[0], LEAST_RATIO * policy.level)) for f in usable]) * each,
         lead_time=pool.lead_time,
+        hits=pool.caches.hits,
         margin=pool.margin,
     )
 
@@ -159,10 +163,10 @@ def carry_of(capacity: Capacity, signal: Signal, policy: Policy) -> float:
     return limit * policy.efficiency_ratio / policy.headroom_ratio
 
 
-def _peaks(forecasts: list[Forecast], carry: tuple[float, ...], scale: float, level: float) -> tuple[PeakDemand, ...]:
+def _peaks(forecasts: list[Forecast], carry: tuple[float, ...], scales: tuple[float, ...], level: float) -> tuple[PeakDemand, ...]:
     """Per day, the signal whose peak asks for most."""
     largest: dict[date, PeakDemand] = {}
-    for forecast, limit in zip(forecasts, carry, strict=True):
+    for forecast, limit, scale in zip(forecasts, carry, scales, strict=True):
         for peak in forecast.daily_peaks:
             here = PeakDemand(day=peak.day, covers=peak.covers, replicas=peak.at_level(level) * scale / limit, at=peak.at)
             if peak.day not in largest or here.replicas > largest[peak.day].replicas:

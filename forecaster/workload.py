@@ -4,6 +4,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from forecaster.bulk import Bulk
+from forecaster.caches import Caches
 from forecaster.calendar import Calendar, FloorWindow
 from forecaster.capacity import Capacity
 from forecaster.claim import Claim
@@ -122,6 +123,7 @@ class Pool:
     slo: how long its requests may wait, None = the capacity says it all. nodes: those of the targets that count nodes under the replicas.
     stands_in_for: the pool whose overdue replicas it makes up for, None = none. claim: its place under a GPU budget, None = it has none.
     bulk: the work that it does instead of live load, None = it serves live load. preempted_per_hour: how often one replica is taken away.
+    caches: what comes off its load for what they keep.
     spare: replicas that may fail without the load noticing. always_on: replicas that it holds whatever the load, 0 = its floor follows the
     load. after: the always-on pools that carry what they can before it; before: how many of its own replicas they stand for (`behind`).
     """
@@ -137,6 +139,7 @@ class Pool:
     claim: Claim | None = None
     bulk: Bulk | None = None
     preempted_per_hour: float = 0.0
+    caches: Caches = field(default_factory=Caches)
     spare: int = 0
     always_on: int = 0
     after: tuple[str, ...] = ()

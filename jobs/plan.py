@@ -67,7 +67,7 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
             widened = (Reason(code=Code.LEAD_TIME_WIDENED, detail=f"lead time {pool.lead_time.told}"),) if late else ()
             lost = away(pool)
             spot = () if lost is None else (lost.reason,)
-            plans.append(replace(made, reasons=(*made.reasons, *chosen, *told, *widened, *spot)))
+            plans.append(replace(made, reasons=(*made.reasons, *chosen, *told, *widened, *spot, *pool.caches.reasons)))
     in_ratio = balanced(plans, workload.roles, workload.policy.maximum)
     return replace(draft, plans=in_ratio, failures=(*draft.failures, *failures))
 
