@@ -16,9 +16,9 @@ from forecaster.plan import Floor, Plan
 from forecaster.reasons import Code, Reason
 from forecaster.units import iso
 
-UNMET = frozenset({Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET, Code.BULK_LATE})
+UNMET = frozenset({Code.CEILING_AHEAD, Code.SHORTAGE_AHEAD, Code.BUDGET_BINDS, Code.ROLE_UNMET, Code.BULK_LATE, Code.CAPACITY_DRIFT})
 """The codes of what is told here, and where a budget of GPUs is too small (`apportion`) where a ratio does not hold
-(`balance`) and where work that may wait is late (`bulk`)."""
+(`balance`), where work that may wait is late (`bulk`) and where replicas carry otherwise than their profile says (`drift`)."""
 
 
 def unmet(plan: Plan, seen: Seen, now: datetime) -> tuple[Reason, ...]:

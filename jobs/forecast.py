@@ -18,6 +18,7 @@ from forecaster.forecast import Issued
 from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
 from jobs.batches import Lessons, batches, chunks_of, state_key
+from jobs.capacity.drifting import drifts, look_for_drift, with_drifts
 from jobs.capacity.known import with_capacities
 from jobs.chunks import Chunk, Key, through
 from jobs.coming import announced
@@ -48,8 +49,10 @@ def forecast_fleet(fleet: Fleet, now: datetime, progress: Progress = silent) -> 
     fetched = _fetched(fleet, now, events, fetching)
     made = (draft for batch in forecast(fleet, fetched, now) for draft in plan_batch(fleet, batch, now, events))
     drafts = announced(budgeted(fleet, tuple(told(made, count, forecasting, "forecast workload")), now), now, fleet.workers)
+    drifting, unlooked = look_for_drift(fleet, now)
     progress(_FETCHING + _FORECASTING, "plan")
-    settled = (replace(draft, asides=unread.get(draft.name, ())) for draft in settle(fleet, drafts, now))
+    settled = settle(fleet, with_drifts(drafts, drifting), now)
+    settled = (replace(draft, asides=(*unread.get(draft.name, ()), *unlooked.get(draft.name, ()))) for draft in settled)
     return _in_order(fleet, settled)
 
 
@@ -67,7 +70,7 @@ def plan_fleet(fleet: Fleet, now: datetime) -> Batch:
     recalled = (tuple(walled(partial(recall, fleet, now=now), draft) for draft in batch) for batch in batches(fleet.members))
     made = [draft for batch in recalled for draft in plan_batch(fleet, batch, now, events)]
     drafts = announced(budgeted(fleet, made, now), now, fleet.workers)
-    return _in_order(fleet, settle(fleet, drafts, now))
+    return _in_order(fleet, settle(fleet, with_drifts(drafts, drifts(fleet.store, now)), now))
 
 
 def forecast(fleet: Fleet, fetched: Iterable[Batch], now: datetime) -> Iterator[Batch]:

@@ -36,6 +36,8 @@ KNOWN_FAILURES = (
     ("starts", "TargetForbidden"),
     ("starts", "TargetRefused"),
     ("starts", "TargetUnavailable"),
+    ("drift", "SourceUnavailable"),
+    ("drift", "SourceRejected"),
     ("serve", "WorkloadUnknown"),
     ("serve", "PoolUnknown"),
     ("serve", "FloorUnknown"),
