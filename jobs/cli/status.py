@@ -9,10 +9,11 @@ from forecaster.modes import mode_words
 from forecaster.plan import Plan
 from jobs.cli.points import points_json
 from jobs.cli.promotions import promotion_json
-from jobs.cli.show import Cell, Table, moment, terminal
+from jobs.cli.show import Cell, Table, moment, say, terminal
 from jobs.cli.trusts import trust_cell, trust_json
 from jobs.views.attention import order_words
 from jobs.views.status import PoolStatus, WorkloadStatus
+from jobs.views.stopped import Stopped
 
 _COLUMNS = ("workload", "pool", "target", "mode", "floor", "since", "decided", "plan", "plan age", "valid until", "trust", "order", "error")
 _KEYS = (
@@ -91,6 +92,17 @@ def age(seconds: float) -> Cell:
     return Cell(value=seconds, words=f"{seconds / size:.0f} {unit}")
 
 
+def warn_of(silent: Sequence[Stopped], *, beside_data: bool) -> None:
+    """What no longer runs, before all else. beside_data: on stderr, since stdout is a table for programs."""
+    from rich.text import Text
+
+    for each in silent:
+        if beside_data:
+            say(f"forecaster: {each.sentence}")
+        else:
+            terminal().print(Text(f"! {each.sentence}", style="bold red"))
+
+
 def print_decisions(found: Sequence[WorkloadStatus]) -> None:
     """The sentence of every last decision, with its local time, and what has not been decided on since."""
     from rich.text import Text
@@ -115,9 +127,14 @@ def print_points(found: Sequence[WorkloadStatus]) -> None:
         console.print(Text(f"- {workload}/{pool}: {point.told}"))
 
 
-def status_json(found: Sequence[WorkloadStatus], store: str) -> dict[str, object]:
-    """The same for programs, with every plan and order."""
-    return {"now": found[0].now, "store": store, "workloads": [_workload(status) for status in found]}
+def status_json(found: Sequence[WorkloadStatus], store: str, silent: Sequence[Stopped] = ()) -> dict[str, object]:
+    """The same for programs, with every plan and order, and what no longer runs."""
+    return {
+        "now": found[0].now,
+        "store": store,
+        "stopped": [{"verb": each.verb, "since": each.since, "silent_s": each.silent_s, "sentence": each.sentence} for each in silent],
+        "workloads": [_workload(status) for status in found],
+    }
 
 
 def without_password(url: str) -> str:

@@ -55,20 +55,25 @@ def review(
 def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Output.TABLE, json: Json = False) -> None:
     """Mode, floor, plan, orders and last error of every target, from the store alone: it answers when clusters are down.
 
+    On top stands which half of the line, `forecast` or `apply`, no longer runs at all, since when, and what to do.
+
     Example: forecaster status --json
     """
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
-    from jobs.cli.status import print_decisions, print_points, status_json, status_table, without_password
+    from jobs.cli.status import print_decisions, print_points, status_json, status_table, warn_of, without_password
     from jobs.levels import with_points
     from jobs.views.status import status_of
+    from jobs.views.stopped import stopped
 
     with session(config, now) as at:
         members = with_points(at.fleet.store, at.fleet.members, at.now)
         found, store = status_of(at.fleet.store, members, at.now), without_password(at.store_url)
+        silent = stopped(at.fleet.store, found, apply_every_s=at.config.apply.every, forecast_every_s=at.config.forecast.every)
     if json or output is Output.JSON:
-        show_json(status_json(found, store))
+        show_json(status_json(found, store, silent))
         return
+    warn_of(silent, beside_data=output is not Output.TABLE)
     show(status_table(found, store), output)
     if output is Output.TABLE:
         print_decisions(found)

@@ -15,9 +15,8 @@ from jobs.unread import Unread
 from jobs.views.kept import Kept
 from jobs.views.pools import PoolReview
 from jobs.views.signals import SignalReview
+from jobs.views.stopped import SILENT_S
 
-SILENT_S = 2 * HOUR_S
-"""A record is kept at least hourly: an applier whose last one is older has stopped."""
 _GAPS_RATIO = 0.05
 """Gaps up to this share of a day leave its peak and its scores as good as whole."""
 _TOLD_BY_PLANS = frozenset({Code.NO_CAPACITY, Code.PLAN_STALE, Code.PLAN_MISSING, Code.AWAITS_APPROVAL, Code.ENVELOPE}) | PLAN_ALERTS
