@@ -16,7 +16,8 @@ from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.errors import target_error
-from connectors.targets.access import check_may, excess, missing_for_starts, rehearse
+from connectors.kube.rehearsal import check_may, excess, rehearse
+from connectors.targets.access import missing_for_starts
 from connectors.targets.marks import FLOOR, OURS, PREFIX, Marks, pause_of, read_marks, written_marks
 from connectors.targets.object_fields import CountField, count_of, optional_count, patch_of
 from connectors.targets.scaled_workload import pod_starts, replicas_of

@@ -19,8 +19,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.connection import CLUSTER, KubeConnection
 from connectors.kube.errors import target_error
+from connectors.kube.rehearsal import check_may
 from connectors.kube.starts import selector_of
-from connectors.targets.access import check_may
 from connectors.targets.marks import OURS, written_marks
 from connectors.targets.reactive import Scaled, scaler_of
 from connectors.targets.scale_subresource import ScaleSubresource, Standing, ref_of

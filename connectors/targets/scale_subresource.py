@@ -15,8 +15,8 @@ from pydantic.alias_generators import to_camel
 
 from connectors.kube.cluster import Cluster, Json, KubeFailed, ObjectRef
 from connectors.kube.errors import target_error
+from connectors.kube.rehearsal import check_may, excess, rehearse
 from connectors.kube.starts import selector_of
-from connectors.targets.access import check_may, excess, rehearse
 from connectors.targets.marks import Marks, floor_mark, read_marks
 from connectors.targets.writers import Writer, owner_of, second_writer
 from forecaster.errors import TargetConflict, TargetRefused
