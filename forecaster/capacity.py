@@ -6,6 +6,8 @@ from datetime import datetime
 from forecaster.series import Signal
 from forecaster.units import DAY_S, MINUTE_S, check_instant, check_positive
 
+HOW_TO_TELL = "set capacity in its section: figures, or `profile: best` and a `forecaster capacity import`, or an `estimate`"
+"""What a person does about a pool whose capacity is not known."""
 _LEAST_REQUEST_S = 0.01
 
 
@@ -43,6 +45,11 @@ class Capacity:
                 return self.tokens
             case _:
                 return None
+
+    @property
+    def is_known(self) -> bool:
+        """Whether there is a limit for any load."""
+        return (self.rpm, self.concurrency, self.tokens) != (None, None, None)
 
     def over(self, other: "Capacity") -> float | None:
         """Replicas of the other whose load one of this carries, the least over the signals that both limit; None = there is no such one."""

@@ -13,6 +13,7 @@ from forecaster.keep import Keep
 from forecaster.lineage import Lineage
 from forecaster.ports import Executor, MetricSource, Query, ScaleTarget, StartSource, Store
 from forecaster.profile import Setup
+from forecaster.profile_best import Asked, Choice
 from forecaster.recommendation import Recommendation, Rules
 from forecaster.workload import Mode, Workload
 from jobs.breakers import Breakers
@@ -27,8 +28,9 @@ class Member:
     continues: the older names of its traffic. prices: by pool, empty where none were said. live: the targets as `auto` has them. promotion:
     the one that raised its mode from the configured one, None = none did. starts: those of the targets that tell how replicas came up, and
     are asked to. hpas: the HPAs among the targets, by target name. follows: whether its level is the recommended one; points: what is
-    recommended now, by pool. task: what one takes, None = nobody says. servings: what each pool's replicas run; imported: the pools whose
-    capacity is that of their newest profile. latencies: questions about P95 and P99 that only people look at, by name.
+    recommended now, by pool. task: what one takes, None = nobody says. servings: what each pool's replicas run; asked: by pool, where its
+    capacity shall come from; choices: what was chosen for those without figures, by `with_capacities`. latencies: questions about P95 and
+    P99 that only people look at, by name.
     variants: other ways to serve. gpus: those of one replica, by pool.
     """
 
@@ -49,7 +51,8 @@ class Member:
     points: Mapping[str, Recommendation] = field(default_factory=dict)
     task: TaskAsked | None = None
     servings: Mapping[str, Setup] = field(default_factory=dict)
-    imported: frozenset[str] = frozenset()
+    asked: Mapping[str, Asked] = field(default_factory=dict)
+    choices: Mapping[str, Choice] = field(default_factory=dict)
     latencies: Mapping[str, Query] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ()
     gpus: Mapping[str, int] = field(default_factory=dict)

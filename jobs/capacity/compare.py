@@ -7,13 +7,16 @@ from datetime import date, datetime, timedelta
 import numpy as np
 
 from forecaster.capacity import Capacity
+from forecaster.estimate import Lengths
 from forecaster.leadtime import LeadTime
 from forecaster.plan import Plan
+from forecaster.profile_best import Asked
 from forecaster.series import Signal, Window
 from forecaster.unit_cost import Task
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool
-from jobs.capacity.known import known, newest_of
+from jobs.capacity.known import choice_of, newest_of_each
+from jobs.capacity.lengths import measured_lengths
 from jobs.capacity.tasks import Tasks
 from jobs.capacity.variant import Variant
 from jobs.draft import Draft
@@ -74,7 +77,7 @@ def _as_is(member: Member) -> Iterator[Variant]:
                 variant,
                 name=pool.name,
                 capacity=pool.capacity,
-                is_imported=False,
+                asked=Asked(),
                 lead_time=pool.lead_time,
                 prices=member.prices.get(pool.name),
                 gpus_per_replica=member.gpus.get(pool.name, 1),
@@ -83,11 +86,15 @@ def _as_is(member: Member) -> Iterator[Variant]:
 
 
 def _with_profiles(fleet: Fleet, member: Member, now: datetime) -> Iterator[Variant]:
-    entries = newest_of(fleet.store, [(member.workload.name, variant.name) for variant in member.variants if variant.is_imported], now)
+    name, store = member.workload.name, fleet.store
+    entries = newest_of_each(store, [(name, variant.name) for variant in member.variants if variant.asked.is_open], now)
+
+    def lengths() -> Lengths:
+        return measured_lengths(store, name, member.step_s, now)
+
     for variant in member.variants:
-        entry = entries.get((member.workload.name, variant.name))
-        found = None if entry is None or not variant.is_imported else known(entry, variant.serving, now).capacity
-        yield variant if found is None else replace(variant, capacity=found)
+        used = choice_of(variant.asked, variant.serving, entries.get((name, variant.name), ()), lengths, now).used
+        yield variant if used is None or used.capacity is None else replace(variant, capacity=used.capacity)
 
 
 def _option(draft: Draft, variant: Variant, day: date, window: Window, now: datetime) -> Option:

@@ -1,15 +1,18 @@
-"""The capacity of each pool that takes it from the store: that of its newest profile at an instant."""
+"""The capacity of each pool that asks for one: that of the best source which is known at an instant."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from forecaster.capacity import Capacity
+from forecaster.capacity import HOW_TO_TELL, Capacity
+from forecaster.estimate import Lengths, doubts, estimate
 from forecaster.ports import Store
-from forecaster.profile import ProfileEntry, Setup
+from forecaster.profile import Origin, ProfileEntry, Setup
+from forecaster.profile_best import Asked, Choice, Follows, Source, choose
 from forecaster.profile_carried import Carried, Confidence, carried, confidence
 from forecaster.series import Window
 from forecaster.workload import Pool, Workload
+from jobs.capacity.lengths import measured_lengths
 from jobs.fleet import Fleet, Member
 from jobs.standing import EVER, NEXT
 
@@ -18,7 +21,7 @@ PoolKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Known:
-    """What a pool's newest profile comes to: `found`, or the sentence why it proves nothing. stale: what is served otherwise by now."""
+    """What one profile of a pool comes to: `found`, or the sentence why it proves nothing. stale: what is served otherwise by now."""
 
     entry: ProfileEntry
     found: Carried | str
@@ -31,27 +34,43 @@ class Known:
         """The figures, None = it proves none."""
         return self.found.capacity if isinstance(self.found, Carried) else None
 
+    @property
+    def source(self) -> Source:
+        """The same as one of the sources to choose from."""
+        return Source(
+            origin=self.entry.profile.origin,
+            found=self.found,
+            at=self.entry.at,
+            confidence=self.confidence,
+            stale=self.stale,
+            doubts=self.doubts,
+            slo=self.entry.slo.told,
+        )
+
 
 def with_capacities(fleet: Fleet, now: datetime) -> Fleet:
-    """The fleet with the capacities that were imported by `now`; one read for all, none where nobody asks for one. Raises StoreError."""
-    wanted = [(member.workload.name, name) for member in fleet.members for name in sorted(member.imported)]
+    """The fleet with the capacities that are known by `now` to those who ask for one. One read for all profiles. Raises StoreError."""
+    wanted = [(member.workload.name, name) for member in fleet.members for name in sorted(_open(member))]
     if not wanted:
         return fleet
-    entries = newest_of(fleet.store, wanted, now)
-    return replace(fleet, members=tuple(_member_with(member, entries, now) for member in fleet.members))
+    entries = newest_of_each(fleet.store, wanted, now)
+    return replace(fleet, members=tuple(_member_with(fleet.store, member, entries, now) for member in fleet.members))
 
 
-def imported_into(workload: Workload, imported: frozenset[str], known: Mapping[str, Known]) -> Workload:
-    """The workload with the capacities of its profiles, by pool; a pool whose profile proves none, or contradicts its SLO, has none."""
-    return replace(
-        workload, pools=tuple(_pool_with(pool, known.get(pool.name)) if pool.name in imported else pool for pool in workload.pools)
-    )
+def chosen_into(workload: Workload, choices: Mapping[str, Choice]) -> Workload:
+    """The workload with what was chosen, by pool; a pool of which nothing is known, or whose SLO it contradicts, has none."""
+    return replace(workload, pools=tuple(_pool_with(pool, choices[pool.name]) if pool.name in choices else pool for pool in workload.pools))
 
 
 def newest_of(store: Store, pools: Sequence[PoolKey], now: datetime) -> dict[PoolKey, ProfileEntry]:
-    """The newest profile that each pool was given by `now`. Raises StoreError."""
+    """The newest profile that each pool was given by `now`, of whatever origin. Raises StoreError."""
+    return {key: max(entries, key=lambda entry: entry.at) for key, entries in newest_of_each(store, pools, now).items()}
+
+
+def newest_of_each(store: Store, pools: Sequence[PoolKey], now: datetime) -> dict[PoolKey, tuple[ProfileEntry, ...]]:
+    """The newest profile of each origin that each pool was given by `now`, the best origin first. Raises StoreError."""
     found = store.profiles_of(pools, Window(start=EVER, end=now + NEXT)) if pools else {}
-    return {key: entries[-1] for key, entries in found.items()}
+    return {key: _newest_of_each(entries) for key, entries in found.items()}
 
 
 def known(entry: ProfileEntry, serving: Setup, now: datetime) -> Known:
@@ -60,22 +79,70 @@ def known(entry: ProfileEntry, serving: Setup, now: datetime) -> Known:
     found, stale = carried(profile, entry.slo), entry.profile.setup.changed(serving)
     if isinstance(found, str):
         return Known(entry=entry, found=found, stale=stale, confidence=Confidence.LOW, doubts=(*stale, found))
-    level, doubts = confidence(profile, found, stale, now)
-    return Known(entry=entry, found=found, stale=stale, confidence=level, doubts=doubts)
+    level, against = confidence(profile, found, stale, now)
+    return Known(entry=entry, found=found, stale=stale, confidence=level, doubts=against)
 
 
-def _member_with(member: Member, entries: Mapping[PoolKey, ProfileEntry], now: datetime) -> Member:
-    if not member.imported:
-        return member
-    name = member.workload.name
-    of_pools = {
-        pool: known(entries[name, pool], member.servings.get(pool, Setup()), now) for pool in member.imported if (name, pool) in entries
-    }
-    return replace(member, workload=imported_into(member.workload, member.imported, of_pools))
+def choice_of(
+    asked: Asked, serving: Setup, entries: Sequence[ProfileEntry], lengths: Callable[[], Lengths], now: datetime, *, estimates: bool = False
+) -> Choice:
+    """What one replica of what is served carries by the best source.
+
+    estimates: say what an estimate comes to also where it is not needed. Lengths are read for one that is made and lacks them, since
+    apply asks every few seconds.
+    """
+    profiles = [known(entry, serving, now).source for entry in entries]
+    chosen, terms = choose(profiles, asked), asked.terms
+    if terms is None or (chosen.used is not None and not estimates):
+        return chosen
+    estimated = Source(
+        origin=Origin.ESTIMATE,
+        found=estimate(terms, serving, terms.lengths if terms.lengths.are_known else lengths()),
+        confidence=Confidence.LOW,
+        doubts=doubts(terms, serving),
+    )
+    return choose([*profiles, estimated], asked)
 
 
-def _pool_with(pool: Pool, found: Known | None) -> Pool:
-    capacity = None if found is None else found.capacity
+def how_to_tell(member: Member, pool: Pool) -> str:
+    """What to do about a pool without a capacity: what is missing of what it asks for, else how to ask."""
+    asked = member.asked.get(pool.name, Asked())
+    return what_is_missing(asked, member.choices.get(pool.name, Choice()), f"--workload {member.workload.name} --pool {pool.name}")
+
+
+def what_is_missing(asked: Asked, choice: Choice, which: str) -> str:
+    """The same for what was chosen. which: the options that name the pool."""
+    if not asked.is_open:
+        return HOW_TO_TELL
+    if choice.used is not None:
+        return "what is known contradicts its slo: mend slo.service, or measure again"
+    said = [f"{source.origin}: {why}" for source, why in choice.beside]
+    if asked.follows is not Follows.NONE and not any(source.origin is not Origin.ESTIMATE for source, _ in choice.beside):
+        said.insert(0, f"no profile is known: run `forecaster capacity import FILE... {which}`")
+    return "; ".join(said)
+
+
+def _newest_of_each(entries: Sequence[ProfileEntry]) -> tuple[ProfileEntry, ...]:
+    newest = {entry.profile.origin: entry for entry in entries}
+    return tuple(newest[origin] for origin in Origin if origin in newest)
+
+
+def _member_with(store: Store, member: Member, entries: Mapping[PoolKey, tuple[ProfileEntry, ...]], now: datetime) -> Member:
+    def chosen(name: str, asked: Asked) -> Choice:
+        serving, found = member.servings.get(name, Setup()), entries.get((member.workload.name, name), ())
+        return choice_of(asked, serving, found, lambda: measured_lengths(store, member.workload.name, member.step_s, now), now)
+
+    choices = {name: chosen(name, asked) for name, asked in _open(member).items()}
+    return replace(member, workload=chosen_into(member.workload, choices), choices=choices) if choices else member
+
+
+def _open(member: Member) -> dict[str, Asked]:
+    """The pools without figures of their own that ask for some."""
+    return {name: asked for name, asked in member.asked.items() if asked.is_open}
+
+
+def _pool_with(pool: Pool, choice: Choice) -> Pool:
+    capacity = None if choice.used is None else choice.used.capacity
     try:
         return replace(pool, capacity=Capacity() if capacity is None else capacity)
     except ValueError:  # the waits that the configuration promises cannot be kept at it: `check` says so

@@ -1,18 +1,18 @@
-"""The capacity of every pool as people see it: figures, where from, how old, how far to believe, and what binds."""
+"""The capacity of every pool as people see it: what is in use, and every other source beside it with why it is not."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from forecaster.capacity import Capacity
 from forecaster.ports import Store
 from forecaster.profile import Origin, Setup
-from forecaster.profile_carried import Carried, Confidence
+from forecaster.profile_best import Asked, Choice, Source
 from forecaster.series import LOAD_SIGNALS
 from forecaster.units import spell_number
-from forecaster.workload import Pool
-from jobs.capacity.known import Known, known, newest_of
-from jobs.capacity.variant import Variant
+from jobs.capacity.known import choice_of, newest_of_each, what_is_missing
+from jobs.capacity.lengths import measured_lengths
 from jobs.fleet import Member
 
 CONTRADICTION_RATIO = 0.2
@@ -21,39 +21,40 @@ CONTRADICTION_RATIO = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolCapacity:
-    """What one replica of a pool carries. in_use: what floors rest on. profile: the newest that was imported, None = none was."""
+    """What one replica of a pool or variant carries by each source that is known. missing: what to do where none is in use."""
 
     workload: str
     pool: str
-    in_use: Capacity
-    origin: Origin | None
-    profile: Known | None
-    contradiction: str
+    asked: Asked
+    choice: Choice
+    missing: str = ""
 
     @property
-    def confidence(self) -> Confidence | None:
-        """Of what is in use; None = nobody measured it."""
-        return self.profile.confidence if self.profile is not None and self.origin is Origin.FILE else None
+    def used(self) -> Source | None:
+        """What floors rest on, None = nothing, so that the pool is held."""
+        return self.choice.used
 
     @property
-    def carried(self) -> Carried | None:
-        """What the profile comes to, None = there is none, or it proves nothing."""
-        return self.profile.found if self.profile is not None and isinstance(self.profile.found, Carried) else None
+    def sources(self) -> tuple[tuple[Source, str], ...]:
+        """All of them, the one in use first, each with why it is not in use."""
+        return (*(() if self.used is None else ((self.used, ""),)), *self.choice.beside)
+
+    @property
+    def contradiction(self) -> str:
+        """Where configured figures are in use, and the best measured ones are others; empty where none are."""
+        measured = next((source.capacity for source, _ in self.choice.beside if is_measured(source)), None)
+        return "" if not self.asked.figures.is_known or measured is None else contradiction(self.asked.figures, measured)
 
 
 def overview(store: Store, members: tuple[Member, ...], now: datetime) -> Iterator[PoolCapacity]:
-    """Every pool and variant of `members`, whose imported capacities are in place. Raises StoreError."""
-    keys = [(member.workload.name, pool.name) for member in members for pool in member.workload.pools]
-    keys += [(member.workload.name, variant.name) for member in members for variant in member.variants]
-    entries = newest_of(store, keys, now)
-    for member in members:
-        for pool in member.workload.pools:
-            entry = entries.get((member.workload.name, pool.name))
-            found = None if entry is None else known(entry, member.servings.get(pool.name, Setup()), now)
-            yield _of_pool(member, pool, found)
-        for variant in member.variants:
-            entry = entries.get((member.workload.name, variant.name))
-            yield _of_variant(member, variant, None if entry is None else known(entry, variant.serving, now))
+    """Every pool that serves live load, and every variant, of `members`. Raises StoreError."""
+    each = [(member, name, asked, serving) for member in members for name, asked, serving in _carriers(member)]
+    entries = newest_of_each(store, [(member.workload.name, name) for member, name, _, _ in each], now)
+    for member, name, asked, serving in each:
+        workload, lengths = member.workload.name, partial(measured_lengths, store, member.workload.name, member.step_s, now)
+        choice = choice_of(asked, serving, entries.get((workload, name), ()), lengths, now, estimates=True)
+        missing = "" if choice.used is not None else what_is_missing(asked, choice, f"--workload {workload} --pool {name}")
+        yield PoolCapacity(workload=workload, pool=name, asked=asked, choice=choice, missing=missing)
 
 
 def contradiction(configured: Capacity, measured: Capacity) -> str:
@@ -67,28 +68,14 @@ def contradiction(configured: Capacity, measured: Capacity) -> str:
     return "; ".join(apart)
 
 
-def _of_variant(member: Member, variant: Variant, found: Known | None) -> PoolCapacity:
-    measured = None if found is None else found.capacity
-    capacity = measured if variant.is_imported and measured is not None else variant.capacity
-    is_known = any(capacity.of(signal) is not None for signal in LOAD_SIGNALS)
-    return PoolCapacity(
-        workload=member.workload.name,
-        pool=variant.name,
-        in_use=capacity,
-        origin=None if not is_known else Origin.FILE if variant.is_imported else Origin.CONFIGURED,
-        profile=found,
-        contradiction="" if measured is None or variant.is_imported else contradiction(variant.capacity, measured),
-    )
+def is_measured(source: Source) -> bool:
+    """Whether it is a measurement that proves a capacity."""
+    return source.capacity is not None and source.origin not in {Origin.ESTIMATE, Origin.CONFIGURED}
 
 
-def _of_pool(member: Member, pool: Pool, found: Known | None) -> PoolCapacity:
-    measured, is_imported = None if found is None else found.capacity, pool.name in member.imported
-    is_known = any(pool.capacity.of(signal) is not None for signal in LOAD_SIGNALS)
-    return PoolCapacity(
-        workload=member.workload.name,
-        pool=pool.name,
-        in_use=pool.capacity,
-        origin=None if not is_known else Origin.FILE if is_imported else Origin.CONFIGURED,
-        profile=found,
-        contradiction="" if measured is None or is_imported else contradiction(pool.capacity, measured),
-    )
+def _carriers(member: Member) -> Iterator[tuple[str, Asked, Setup]]:
+    """Pools and variants by name: where the capacity shall come from, and what they serve with."""
+    for pool in member.workload.serving:
+        yield pool.name, member.asked.get(pool.name, Asked(figures=pool.capacity)), member.servings.get(pool.name, Setup())
+    for variant in member.variants:
+        yield variant.name, variant.asked, variant.serving

@@ -6,17 +6,18 @@ from forecaster.capacity import Capacity
 from forecaster.cost import Prices
 from forecaster.leadtime import LeadTime
 from forecaster.profile import Setup
+from forecaster.profile_best import Asked
 from jobs.cost.asked import TaskAsked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """What would take the place of `pool`. is_imported: its capacity is that of its newest profile. prices, task: None = untold."""
+    """What would take the place of `pool`. asked: where its capacity shall come from. prices, task: None = untold."""
 
     name: str
     pool: str
     capacity: Capacity
-    is_imported: bool
+    asked: Asked
     serving: Setup
     lead_time: LeadTime
     prices: Prices | None

@@ -8,8 +8,11 @@ import typer
 from jobs.cli.options import AnyWorkload, ConfigFile, Json, Now, Output, OutputFormat
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
+    from forecaster.profile import Origin
+    from forecaster.profile_best import Source
     from jobs.capacity.overview import PoolCapacity
     from jobs.cli.show import Table
 
@@ -46,15 +49,13 @@ def import_(
     """Keep what a load test says that one replica carries: the largest load whose P95 keeps the SLO.
 
     It reads results of vLLM bench serve (--save-result, one file a rate), GuideLLM, AIPerf, inference-perf, LLMPerf, and AIBrix profiles.
-    Floors follow it from now on where the pool says `capacity: {profile: imported}`; figures that the configuration has win. Files that
-    prove nothing (one step, no P95, a sweep that never broke the SLO, mixed-up units) are refused with a sentence, and nothing is kept.
+    Floors follow it from now on where the pool says `capacity: {profile: best}` and nothing better is known, or `profile: imported`;
+    figures that the configuration has win. Files that prove nothing (one step, no P95, a sweep that never broke the SLO, mixed-up units)
+    are refused with a sentence, and nothing is kept.
 
     Example: forecaster capacity import results/ --workload chat --slo ttft_p95=1s,e2e_p95=10s
     """
-    from dataclasses import replace
-
     from jobs.capacity.importing import import_profile, pool_of, told
-    from jobs.capacity.known import with_capacities
     from jobs.capacity.overview import overview
     from jobs.cli.session import author, session
     from jobs.cli.show import say, show
@@ -62,11 +63,10 @@ def import_(
     with session(config, now) as at:
         member = at.member(workload)
         chosen = pool_of(member, pool)
-        import_profile(at.fleet.store, member, chosen, files, told=told(slo, setup, author(None)), now=at.now)
-        fresh = with_capacities(replace(at.fleet, members=(member,)), at.now).members
-        (row,) = [each for each in overview(at.fleet.store, fresh, at.now) if each.pool == chosen]
+        kept = import_profile(at.fleet.store, member, chosen, files, told=told(slo, setup, author(None)), now=at.now)
+        (row,) = [each for each in overview(at.fleet.store, (member,), at.now) if each.pool == chosen]
         show(_capacities([row], at.now), Output.TABLE)
-        for sentence in (*_notes(row), _from_now_on(row, {each.name for each in member.variants}, is_asked=chosen in member.imported)):
+        for sentence in (*_notes(row), _from_now_on(row, {each.name for each in member.variants}, kept.source.origin)):
             say(sentence)
 
 
@@ -78,7 +78,9 @@ def show_(
     output: OutputFormat = Output.TABLE,
     json: Json = False,
 ) -> None:
-    """What one replica of each pool carries: by signal, from where, how old, how far to believe it, and whether rate or memory binds.
+    """What one replica of each pool carries by each source that is known: how old it is, how far to believe it, and what binds.
+
+    The source in use comes first; each other one says why it is not. Configured figures win; else the pool says `profile` or `estimate`.
 
     With --load what the load is: requests a minute and a second, the largest minute, streams, tokens and latencies, over 15 minutes, an
     hour and a day. What is not known is empty, never zero.
@@ -106,54 +108,73 @@ def show_(
 
 
 def _capacities(rows: "list[PoolCapacity]", now: "datetime") -> "Table":
+    """One row for each source of a pool, the one in use first; a pool of which nothing is known has one that says so."""
     from jobs.cli.show import Table
 
-    keys: tuple[str, ...] = ("workload", "pool", "rpm", "concurrency", "tokens_per_s", "source", "measured_at", "confidence", "binds")
-    keys += ("stale", "memory_in_flight", "imported_rpm", "contradiction")
-    names: tuple[str, ...] = ("workload", "pool", "rpm", "in flight", "tokens/s", "source", "age", "confidence", "binds")
-    names += ("stale", "fit in memory", "imported rpm", "contradiction")
-    cells = tuple(_cells(row, now) for row in rows)
-    return Table(title="What one replica carries", columns=names, keys=keys, rows=cells, empty="there is no workload", named_by=2)
+    keys: tuple[str, ...] = ("workload", "pool", "origin", "in_use", "rpm", "concurrency", "tokens_per_s", "measured_at", "confidence")
+    keys += ("binds", "memory_in_flight", "stale", "source", "why_not")
+    names: tuple[str, ...] = ("workload", "pool", "origin", "in use", "rpm", "in flight", "tokens/s", "age", "confidence")
+    names += ("binds", "fit in memory", "stale", "source", "why not")
+    cells = tuple(cell for row in rows for cell in _cells(row, now))
+    return Table(title="What one replica carries", columns=names, keys=keys, rows=cells, empty="there is no workload", named_by=3)
 
 
-def _cells(row: "PoolCapacity", now: "datetime") -> tuple[object, ...]:
+def _cells(row: "PoolCapacity", now: "datetime") -> "Iterator[tuple[object, ...]]":
+    from jobs.cli.show import amount
+
+    nothing = (None,) * 9
+    if row.used is None:
+        yield (row.workload, row.pool, None, False, *nothing, row.missing)
+    for source, why in row.sources:
+        capacity, found = source.capacity, source.carried
+        figures = (None, None, None) if capacity is None else (capacity.rpm, capacity.concurrency, capacity.tokens)
+        yield (
+            row.workload,
+            row.pool,
+            str(source.origin),
+            source is row.used,
+            *(amount(value) for value in figures),
+            _age(source, now),
+            None if source.confidence is None else str(source.confidence),
+            None if found is None else str(found.binds),
+            amount(None if found is None else found.memory_in_flight),
+            "; ".join(source.stale) or None,
+            None if capacity is None else capacity.source,
+            why or None,
+        )
+
+
+def _age(source: "Source", now: "datetime") -> object:
+    """Since it was measured; None where nobody tells when that was."""
     from forecaster.units import DAY_S
-    from jobs.cli.show import Cell, amount
+    from jobs.cli.show import Cell
 
-    found, at = row.carried, row.in_use.measured_at
-    age = None if at is None else Cell(value=at, words=f"{(now - at).total_seconds() / DAY_S:,.0f} d")
-    return (
-        row.workload,
-        row.pool,
-        *(amount(value) for value in (row.in_use.rpm, row.in_use.concurrency, row.in_use.tokens)),
-        None if row.origin is None else row.in_use.source,
-        age,
-        None if row.confidence is None else str(row.confidence),
-        None if found is None else str(found.binds),
-        None if row.profile is None else "; ".join(row.profile.stale) or "no",
-        amount(None if found is None else found.memory_in_flight),
-        amount(None if found is None else found.capacity.rpm),
-        row.contradiction or None,
-    )
+    at = None if source.capacity is None else source.capacity.measured_at
+    return None if at is None else Cell(value=at, words=f"{(now - at).total_seconds() / DAY_S:,.0f} d")
 
 
-def _notes(row: "PoolCapacity") -> list[str]:
-    """What a person should know of a pool's figures beside them."""
-    if row.profile is None:
-        return [] if row.origin is not None else ["no capacity: set one, or import a load test with `forecaster capacity import`"]
-    found, notes = row.carried, []
-    if found is not None:
+def _notes(row: "PoolCapacity") -> "Iterator[str]":
+    """What a person should know of a pool's figures beside them: of what is in use, else of the best that could be."""
+    if row.used is None:
+        yield f"no capacity is known, so that it is held where it is: {row.missing}"
+    told = next((source for source, _ in row.sources if source.carried is not None), None)
+    found = None if told is None else told.carried
+    if told is not None and found is not None:
         broke = f"; the next step, {found.beyond.load_rpm:,.0f} rpm, broke: {found.broke}" if found.beyond is not None else ""
-        notes.append(f"within {row.profile.entry.slo.told}{broke}")
+        if told.slo:
+            yield f"within {told.slo}{broke}"
         unknown = f" (memory: {found.memory_unknown})" if found.memory_unknown else ""
-        notes.append(f"{found.binds.advice}{unknown}")
-    notes += [f"confidence {row.profile.confidence}: {doubt}" for doubt in row.profile.doubts]
-    return notes + ([f"the configured figures hold, and the profile contradicts them: {row.contradiction}"] if row.contradiction else [])
+        yield f"{found.binds.advice}{unknown}"
+        yield from (f"confidence {told.confidence}: {doubt}" for doubt in told.doubts)
+    if row.contradiction:
+        yield f"the configured figures hold, and the profile contradicts them: {row.contradiction}"
 
 
-def _from_now_on(row: "PoolCapacity", variants: "set[str]", *, is_asked: bool) -> str:
+def _from_now_on(row: "PoolCapacity", variants: "set[str]", origin: "Origin") -> str:
+    """What comes of an import."""
     if row.pool in variants:
         return f"kept: `forecaster capacity compare {row.workload}` plans tomorrow with it"
-    if is_asked:
+    if row.used is not None and row.used.origin is origin:
         return f"kept: floors of {row.workload}/{row.pool} follow it from the next plan on; `forecaster plan` makes one now"
-    return f"kept, and not in use: {row.workload}/{row.pool} has figures of its own; write `capacity: {{profile: imported}}` to follow it"
+    why = next((why for source, why in row.choice.beside if source.origin is origin), "")
+    return f"kept, and not in use by {row.workload}/{row.pool}: {why}"

@@ -1,15 +1,46 @@
 """`capacity`, `serving`, `lead_time` and `slo` of a pool: what one replica carries, what it runs, and what it takes."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, model_validator
 
 from forecaster.capacity import Capacity
+from forecaster.estimate import Lengths, Terms
 from forecaster.leadtime import LeadTime
 from forecaster.profile import Setup
+from forecaster.profile_best import Asked, Follows
 from forecaster.queueing import WaitSlo
 from jobs.config.policy import SECTION
 from jobs.config.scalars import Count, Duration, Number, Positive
+
+
+class EstimateSection(BaseModel):
+    """The last resort where nothing is measured: tokens/s = batch x output speed / (1 + input / output x coefficient).
+
+    The batch is `serving.max_batch`, or what `serving.kv_tokens` holds where that is less. Its confidence is low, always.
+    """
+
+    model_config = SECTION
+    output_tokens_per_s: Positive
+    """Generated tokens a second of one request while the whole batch is in flight. No default: it differs by model and GPU."""
+    coefficient: Number = Field(ge=0)
+    """What an input token costs in output tokens: about the tokens/s that a full batch generates over the tokens/s of prompts that a
+    replica reads when it does nothing else. No default: it differs by model, GPU and batch."""
+    input_tokens: Positive | None = None
+    """Mean tokens of a request's prompt. Default: as the signal `input_length` was over the last day."""
+    output_tokens: Positive | None = None
+    """Mean tokens that are generated for a request. Default: as the signal `output_length` was over the last day."""
+    input_std: Number | None = Field(None, ge=0)
+    """How far prompts spread, as a standard deviation in tokens, for memory only. Default: not told, and memory is judged by means."""
+    output_std: Number | None = Field(None, ge=0)
+    """The same for what is generated. Default: not told."""
+
+    def to_core(self) -> Terms:
+        """The same in the core's type."""
+        lengths = Lengths(
+            input_tokens=self.input_tokens, output_tokens=self.output_tokens, input_std=self.input_std, output_std=self.output_std
+        )
+        return Terms(output_tokens_s=self.output_tokens_per_s, coefficient=self.coefficient, lengths=lengths)
 
 
 class CapacitySection(BaseModel):
@@ -22,18 +53,35 @@ class CapacitySection(BaseModel):
     """Requests in flight. Default: none, since a guess would be a floor."""
     tokens: Positive | None = None
     """Tokens per second. Default: none, since a guess would be a floor."""
-    profile: Literal["imported"] | None = None
-    """`imported`: where no figure stands here, those of the newest profile that `forecaster capacity import` gave the pool. Default:
-    none, only what stands here."""
+    profile: Literal["imported", "best"] | None = None
+    """Where no figure stands here: `best` follows the best source that is known, be it a replay, an imported load test, production or the
+    estimate; `imported` the newest replay or load test, so that nothing but a person's measurement moves it. Default: none, only what
+    stands here."""
+    estimate: EstimateSection | None = None
+    """A rule of thumb for where nothing better is known. Default: none, since a guess would be a floor."""
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.profile == "imported" and self.estimate is not None:
+            raise ValueError("profile: imported takes no estimate: write profile: best to follow both, or leave one out")
+        return self
 
     @property
-    def is_imported(self) -> bool:
-        """Whether the figures are those of a profile: what a person configures wins."""
-        return self.profile is not None and (self.rpm, self.concurrency, self.tokens) == (None, None, None)
+    def is_found(self) -> bool:
+        """Whether the figures come from elsewhere: what a person configures wins."""
+        return self.asked().is_open
 
     def to_core(self) -> Capacity:
-        """The same in the core's type."""
+        """The figures that stand here, in the core's type."""
         return Capacity(rpm=self.rpm, concurrency=self.concurrency, tokens=self.tokens)
+
+    def asked(self) -> Asked:
+        """Where the capacity shall come from."""
+        return Asked(
+            figures=self.to_core(),
+            follows=Follows.NONE if self.profile is None else Follows(self.profile),
+            terms=None if self.estimate is None else self.estimate.to_core(),
+        )
 
 
 class ServingSection(BaseModel):

@@ -171,7 +171,8 @@ class AdmissionSection(BaseModel):
     workload: Name
     """Whose ready replicas count. No default."""
     pool: Name
-    """Which of its pools; `rpm` and `concurrency` must stand in its `capacity`. No default."""
+    """Which of its pools; `rpm` and `concurrency` must stand in its `capacity`, or be known by its `profile` or `estimate`. No
+    default."""
     slo: Duration
     """Longest time that a request may take, waiting included. No default: it is the promise."""
     service: Duration
@@ -269,8 +270,9 @@ def tier_contradictions(tiers: TiersSection | None, sources: Mapping[str, object
         pool = None if section is None else next((pool for pool in section.pools if pool.name == one.pool), None)
         if section is not None and pool is None:
             found.append(f"tiers.admission[{i}].pool: {one.workload} has no pool {short(one.pool)}")
-        if pool is not None and (pool.capacity.rpm is None or pool.capacity.concurrency is None):
-            told = "admission needs rpm and concurrency in its capacity, which is what limits are made of"
+        told_both = pool is not None and pool.capacity.rpm is not None and pool.capacity.concurrency is not None
+        if pool is not None and not told_both and not pool.capacity.is_found:
+            told = "admission needs rpm and concurrency in its capacity, or a `profile`, which is what limits are made of"
             found.append(f"tiers.admission[{i}].pool: {one.workload}/{one.pool}: {told}")
     return found
 

@@ -17,6 +17,7 @@ from forecaster.series import LOAD_SIGNALS, Signal
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool, Workload
 from jobs.config.bulk import BulkSection
+from jobs.config.caches import CacheSection
 from jobs.config.capacity import CapacitySection, LeadTimeSection, ServingSection, SloSection
 from jobs.config.events import CalendarSection
 from jobs.config.policy import SECTION, PolicySection
@@ -130,7 +131,7 @@ class VariantSection(BaseModel):
     pool: Name | None = None
     """The pool whose place it would take. Default: the first."""
     capacity: CapacitySection = CapacitySection(profile="imported")
-    """What one replica of it carries. Default: that of its newest imported profile."""
+    """What one replica of it carries. Default: that of the newest load test that was imported for it."""
     serving: ServingSection = ServingSection()
     """Its engine, model and hardware. Default: not told."""
     lead_time: LeadTimeSection | None = None
@@ -201,6 +202,8 @@ class WorkloadSection(BaseModel):
     """Other ways to serve it, for `forecaster capacity compare`. Default: none."""
     policy: PolicySection = PolicySection()
     """Under which rules floors are chosen."""
+    cache: CacheSection | None = None
+    """Caches whose hits come off its load. Default: none, all of the load is served."""
     task: TaskSection | None = None
     """What a task takes, for `forecaster cost`. Default: none; requests and tokens are priced, and tasks are not."""
 
@@ -209,6 +212,9 @@ class WorkloadSection(BaseModel):
         if not {signal.value for signal in LOAD_SIGNALS} & {*self.signals, *(supply.quantity.value for supply in self.supplies())}:
             raise ValueError(self._without_load())
         self._check_variants()
+        if self.cache is not None:
+            roles = None if self.roles is None else self.roles.to_core()
+            self.cache.check(self.signals, self.supplies(), [pool.name for pool in self.pools], roles)
         if DAY_S % self.step or self.step % MINUTE_S:
             msg = f"step must be whole minutes and divide a day, such as 1m, 5m, 15m or 1h, got {spell_duration(self.step)}"
             raise ValueError(msg)
@@ -236,12 +242,12 @@ class WorkloadSection(BaseModel):
 
     def used(self) -> tuple[Supply, ...]:
         """What of that the core asks for."""
-        carried = [s for s in LOAD_SIGNALS if any(p.capacity.is_imported or p.capacity.to_core().of(s) is not None for p in self.pools)]
+        carried = [s for s in LOAD_SIGNALS if any(p.capacity.is_found or p.capacity.to_core().of(s) is not None for p in self.pools)]
         return used(self.supplies(), self.signals, carried)
 
     def latencies(self) -> dict[str, Query]:
-        """The questions about P95 and P99 latency that presets supply, by quantity."""
-        told = {Quantity.LATENCY_P95, Quantity.LATENCY_P99}
+        """The questions about P95 and P99 latency, and P95 of the first token, that presets supply, by quantity."""
+        told = {Quantity.LATENCY_P95, Quantity.LATENCY_P99, Quantity.TTFT_P95}
         return {supply.quantity.value: supply.query for supply in self.supplies() if supply.quantity in told}
 
     def _check_variants(self) -> None:
