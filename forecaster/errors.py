@@ -93,5 +93,9 @@ class LoadTestRejected(ForecasterError):
     """A result of a load test cannot be read, or does not say what a replica carries."""
 
 
+class LoadTestFailed(ForecasterError):
+    """A load test could not be driven: no load generator, no endpoint that takes its requests, or one of them failed."""
+
+
 class ReplayUnsupported(ForecasterError):
     """An autoscaler is set up in a way that no replay of the load can show."""

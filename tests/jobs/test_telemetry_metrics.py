@@ -144,7 +144,7 @@ def test_every_error_that_a_daemon_meets_is_counted_from_zero() -> None:
         assert value(metrics, "forecaster_failures_total", verb=verb, error=error) == 0
     kinds = {name for name, kind in inspect.getmembers(errors, inspect.isclass) if issubclass(kind, ForecasterError)}
     roots = {"ForecasterError", "SourceError", "TargetError"}
-    commands_only = {"PlanUnknown", "TraceRejected", "LoadTestRejected", "NothingKept", "ReplayUnsupported"}
+    commands_only = {"PlanUnknown", "TraceRejected", "LoadTestRejected", "LoadTestFailed", "NothingKept", "ReplayUnsupported"}
     assert kinds - roots - commands_only <= {error for _, error in KNOWN_FAILURES}
 
 
