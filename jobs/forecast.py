@@ -18,6 +18,7 @@ from forecaster.forecast import Issued
 from forecaster.models.catalogue import model
 from forecaster.models.chunk import forecast_chunk
 from jobs.batches import Lessons, batches, chunks_of, state_key
+from jobs.caches import relieved
 from jobs.capacity.drifting import drifts, look_for_drift, with_drifts
 from jobs.capacity.known import with_capacities
 from jobs.chunks import Chunk, Key, through
@@ -92,6 +93,7 @@ def forecast_panel(chunk: Chunk, *, main: ModelChoice, fallback: str) -> tuple[I
 def plan_batch(fleet: Fleet, drafts: Batch, now: datetime, events: tuple[Event, ...]) -> Iterator[Draft]:
     """Judge the forecasts of each draft, add the events, plan, and compare. One by one: threads would only wait for each other."""
     steps: tuple[Callable[[Draft], Draft], ...] = (
+        partial(relieved, fleet, now=now),
         partial(believe, fleet, now=now),
         partial(foresee, events=events),
         partial(planned, fleet, now=now),

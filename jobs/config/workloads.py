@@ -225,6 +225,8 @@ class WorkloadSection(BaseModel):
         """The same in the core's type. Raises ValueError naming what contradicts itself."""
         pools = tuple(pool.to_core() for pool in self.pools)
         roles = None if self.roles is None else self.roles.to_core()
+        if self.cache is not None:
+            pools = tuple(replace(pool, caches=self.cache.to_core(pool.name, roles)) for pool in pools)
         calendar = self.calendar.to_core(self.zone)
         return Workload(name=self.name, pools=pools, policy=self.policy.to_core(), calendar=calendar, roles=roles)
 
