@@ -35,6 +35,7 @@ class Code(StrEnum):
     ROLE_RATIO = "role-ratio"
     ROLE_UNMET = "role-unmet"
     SPOT_LOSSES = "spot-losses"
+    ALWAYS_ON = "always-on"
     CACHE_HITS = "cache-hits"
     CACHE_UNKNOWN = "cache-unknown"
     BULK = "bulk"

@@ -125,7 +125,7 @@ class Pool:
     bulk: the work that it does instead of live load, None = it serves live load. preempted_per_hour: how often one replica is taken away.
     caches: what comes off its load for what they keep.
     spare: replicas that may fail without the load noticing. always_on: replicas that it holds whatever the load, 0 = its floor follows the
-    load. after: the always-on pools that carry what they can before it; before: how many of its own replicas they stand for (`behind`).
+    load. after: the always-on pools that carry what they can before it; before: how many of its own replicas they stand for (`sized`).
     """
 
     name: str
@@ -162,6 +162,11 @@ class Pool:
         contradiction = _contradiction(self)
         if contradiction is not None:
             raise ValueError(contradiction)
+
+    @property
+    def follows_load(self) -> bool:
+        """Whether its floor depends on the load."""
+        return self.bulk is None and not self.always_on
 
     @property
     def margin(self) -> Margin:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 import structlog
 
+from forecaster.always_on import sized
 from forecaster.approval import InForce
 from forecaster.case import Case
 from forecaster.claim import Room
@@ -23,12 +24,13 @@ from forecaster.plan import Plan
 from forecaster.ports import Query, ScaleTarget
 from forecaster.reasons import Code
 from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
-from forecaster.spot import present
 from forecaster.trough import no_load
 from forecaster.units import MINUTE_S, floor_to
+from forecaster.warmth import felt
 from forecaster.workload import Mode
 from jobs.at_once import at_once
 from jobs.budget import rooms
+from jobs.caches import counted_of
 from jobs.capacity.known import with_capacities
 from jobs.failure import Failure, failure, no_samples, unfetched
 from jobs.fleet import Fleet, Member
@@ -110,17 +112,21 @@ def apply_member(
 
     room: what budgets of GPUs leave, by workload and pool.
     """
-    workload, policy = member.workload, member.workload.policy
+    workload = member.workload
     observation, failures = observe(member, now)
     rulings, before = memory.rulings, memory.records
     bases, turns = [], []
     short: dict[str, Overdue] = {}
     unread: dict[str, str] = {}
     for pool in workload.in_order:
+        policy = workload.policy_of(pool)
         in_force, plans = standing(fleet.store, workload, pool.name, rulings, now, near=memory.plans[pool.name], span=memory.span)
         followed = _followed(in_force, plans)
-        seen = look(observation, followed, present(pool), policy) if pool.bulk is None else no_load(now)
+        own = sized(workload, pool, {name: late.replicas for name, late in short.items()})
+        warm = felt(own, in_force.plan, observation)
+        seen = look(observation, followed, warm.pool, policy) if pool.follows_load else no_load(now)
         correction = correct(in_force.plan, seen, policy)
+        correction = replace(correction, reasons=(*correction.reasons, *warm.reasons))
         bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))
         case = partial(
             Case,
@@ -234,7 +240,8 @@ def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
             errors.append((name, error))
             return empty_series(query.signal, window, MINUTE_S)
 
-    asked = (query for query in member.queries if query.signal in LIVE_SIGNALS)
+    wanted = {*LIVE_SIGNALS, *counted_of(member.workload)}
+    asked = (query for query in member.queries if query.signal in wanted)
     live = tuple(fetched(query.signal, query, policy.blend.live_span_s) for query in asked)
     conditions = tuple((name, fetched(f"the condition {name}", query, policy.hold_when_expiry_s)) for name, query in member.conditions)
     return Observation(at=now, live=live, conditions=conditions), list(unfetched(errors, "could not be fetched live"))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 
+from forecaster.always_on import always_on_plan, sized
 from forecaster.approval import last_followed
 from forecaster.balance import balanced, unbalanced
 from forecaster.belief import believed_plan
@@ -12,12 +13,13 @@ from forecaster.decision import Ruling
 from forecaster.envelope import Move, beyond, held, move
 from forecaster.event_effects import with_events
 from forecaster.events import Event
+from forecaster.forecast import Forecast
 from forecaster.plan import Plan
 from forecaster.reasons import Code, Reason
 from forecaster.series import FORECAST_SIGNALS, LOAD_SIGNALS, Window
-from forecaster.spot import away, present
+from forecaster.spot import away
 from forecaster.units import DAY_S
-from forecaster.workload import Mode
+from forecaster.workload import Mode, Pool
 from jobs.budget import within_budgets
 from jobs.bulk import in_troughs
 from jobs.draft import Draft, walled
@@ -55,8 +57,7 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
     forecasts = draft.believed or tuple(f for f in draft.forecasts if f.signal in LOAD_SIGNALS)
     serving = [pool for pool in workload.pools if pool.bulk is None]
     for pool in serving if forecasts else ():
-        leveled, chosen = at_its_level(draft.member, pool)
-        made = believed_plan(forecasts, draft.trusts, leveled, present(pool), now)
+        made = _pool_plan(draft, pool, forecasts, now)
         if made is None:
             signals = ", ".join(f.signal for f in forecasts)
             sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
@@ -67,9 +68,19 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
             widened = (Reason(code=Code.LEAD_TIME_WIDENED, detail=f"lead time {pool.lead_time.told}"),) if late else ()
             lost = away(pool)
             spot = () if lost is None else (lost.reason,)
-            plans.append(replace(made, reasons=(*made.reasons, *chosen, *told, *widened, *spot, *pool.caches.reasons)))
+            plans.append(replace(made, reasons=(*made.reasons, *told, *widened, *spot, *pool.caches.reasons)))
     in_ratio = balanced(plans, workload.roles, workload.policy.maximum)
     return replace(draft, plans=in_ratio, failures=(*draft.failures, *failures))
+
+
+def _pool_plan(draft: Draft, pool: Pool, forecasts: tuple[Forecast, ...], now: datetime) -> Plan | None:
+    """The plan of one pool; None when no forecast signal has a capacity. One that is always on needs none."""
+    leveled, chosen = at_its_level(draft.member, pool)
+    made = believed_plan(forecasts, draft.trusts, leveled, sized(leveled, pool), now)
+    if pool.always_on:
+        span = Window(start=forecasts[0].start, end=forecasts[0].end)
+        return always_on_plan(leveled, pool, span, now, None if made is None else made.demand)
+    return None if made is None else replace(made, reasons=(*made.reasons, *chosen))
 
 
 def planned(fleet: Fleet, draft: Draft, now: datetime) -> Draft:

@@ -20,8 +20,11 @@ def overdue_in(pool: Pool, looks: Sequence[tuple[Seen, Overdue | None]]) -> Over
 
 
 def stands_in(workload: Workload, pool: Pool, short: Mapping[str, Overdue]) -> StandIn | None:
-    """What a pool makes up for in the one that it stands in for. short: what is overdue, by pool."""
-    found = short.get(pool.stands_in_for or "")
+    """What a pool makes up for in the one that it stands in for. short: what is overdue, by pool.
+
+    Nothing for a pool that it comes after: what that one lacks is not taken off its load in the first place (`sized`).
+    """
+    found = None if pool.stands_in_for in pool.after else short.get(pool.stands_in_for or "")
     other = next((each for each in workload.pools if each.name == pool.stands_in_for), None)
     ratio = pool.capacity.over(other.capacity) if other is not None else None
     return stand_in(other.name, found, ratio) if other is not None and found is not None and ratio is not None else None
