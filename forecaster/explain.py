@@ -140,7 +140,9 @@ def _lead_time(demand: Demand) -> str:
 
 def _plan_basis(plan: Plan, record: CycleRecord) -> list[tuple[str, str]]:
     basis = [("plan", plan.id), ("plan valid until", iso(plan.valid_until))]
-    basis += [(f"trust in {found.signal}", f"{found.verdict}: {found.sentence}") for found in plan.trusts]
+    basis += [
+        (f"trust in {found.signal}", f"{found.verdict}: {found.sentence}" if found.is_judged else found.sentence) for found in plan.trusts
+    ]
     floor = plan.floor_at(record.at)
     if floor is not None:
         basis.append(("planned floor", f"{floor.replicas} over {iso(floor.start)} .. {iso(floor.until)}"))

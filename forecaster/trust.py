@@ -81,16 +81,22 @@ class Trust:
     cycle_ratio: float | None = None
     reason: Reason | None = None
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether the verdict is one: a forecast that was scored too little is trusted for want of a reason against it."""
+        return self.score is not None or self.verdict is not Verdict.TRUSTED
+
 
 def trust(forecast: Forecast, gate: Gate, last: Verdict | None) -> Trust:
     """TRUSTED or NAIVE by the forecast's record. last: the verdict on the forecast before, None = there was none."""
     record, signal = forecast.record, forecast.signal
-    if record is None or not math.isfinite(record.pinball + record.naive_pinball):
+    if record is None or record.days == 0 or not math.isfinite(record.pinball + record.naive_pinball):
         return _unjudged(signal)
-    judged = _judged(signal, record, float(forecast.at_level(0.5).mean()))
-    if record.days < gate.days:
-        told = f"{judged.sentence}; {gate.days} scored days are needed to judge"
-        return replace(judged, sentence=told, reason=Reason(code=Code.TRUST_YOUNG, detail=told))
+    scored = _scored(signal, record, float(forecast.at_level(0.5).mean()))
+    if record.days < gate.days:  # the score of a day or two is chance, and would read as a verdict
+        told = f"{signal}: not judged yet {scored.sentence}; {gate.days} scored days are needed"
+        return replace(scored, score=None, sentence=told, reason=Reason(code=Code.TRUST_YOUNG, detail=told))
+    judged = replace(scored, sentence=f"{signal}: trust {scored.score:.2f} {scored.sentence}")
     doubted = last is not None and last is not Verdict.TRUSTED
     needed = min(gate.score + (_RETURN_MARGIN if doubted else 0.0), 1.0)
     if gate.score == 0 or judged.score is None or judged.score >= needed:
@@ -138,7 +144,7 @@ def base_forecast(forecast: Forecast, history: Series) -> Forecast:
 
 
 def _unjudged(signal: Signal) -> Trust:
-    told = f"{signal}: no forecast was scored yet, so nothing speaks against it"
+    told = f"{signal}: not judged yet, no forecast was scored, so nothing speaks against it"
     return Trust(
         signal=signal,
         verdict=Verdict.TRUSTED,
@@ -151,17 +157,17 @@ def _unjudged(signal: Signal) -> Trust:
     )
 
 
-def _judged(signal: Signal, record: TrackRecord, load: float) -> Trust:
-    """Score and parts of a record, trusted; load: the mean of the median forecast."""
+def _scored(signal: Signal, record: TrackRecord, load: float) -> Trust:
+    """Score and parts of a record, trusted, with what its days showed for a sentence; load: the mean of the median forecast."""
     ratio = record.pinball / record.naive_pinball if record.naive_pinball > 0 else math.inf if record.pinball > 0 else 1.0
     negligible = record.pinball <= _NEGLIGIBLE_RATIO * load
     skill = 1.0 if negligible else min(1.0, max(0.0, 1.5 - ratio))
     coverage = record.coverage if math.isfinite(record.coverage) else None
     drift = record.drift_log if math.isfinite(record.drift_log) else None
-    score = skill * (1.0 if coverage is None else _between(coverage, *_COVERED)) * (1.0 if drift is None else _steady(drift))
     parts = [_loss_words(ratio, negligible=negligible)]
     parts += [f"P95 covered {coverage:.0%}"] if coverage is not None else []
     parts += [_drift_words(drift)] if drift is not None else []
+    score = skill * (1.0 if coverage is None else _between(coverage, *_COVERED)) * (1.0 if drift is None else _steady(drift))
     return Trust(
         signal=signal,
         verdict=Verdict.TRUSTED,
@@ -169,7 +175,7 @@ def _judged(signal: Signal, record: TrackRecord, load: float) -> Trust:
         pinball_ratio=ratio if math.isfinite(ratio) else None,
         coverage=coverage,
         drift_log=drift,
-        sentence=f"{signal}: trust {score:.2f} after {record.days} scored day{'s' * (record.days != 1)}: {', '.join(parts)}",
+        sentence=f"after {record.days} scored day{'s' * (record.days != 1)}: {', '.join(parts)}",
     )
 
 

@@ -10,7 +10,7 @@ from jobs.draft import Draft
 
 def trust_cell(trusts: Sequence[Trust]) -> Cell | None:
     """The least trusted of a pool's forecasts: the score, and what plans rest on where that is not the forecast."""
-    known = [found for found in trusts if found.score is not None or found.verdict is not Verdict.TRUSTED]
+    known = [found for found in trusts if found.is_judged]
     if not known:
         return Cell(value=None, words="young") if trusts else None
     least = min(known, key=lambda found: (found.verdict is Verdict.TRUSTED, found.score if found.score is not None else 0.0))

@@ -95,16 +95,19 @@ def test_a_gate_of_0_trusts_everything() -> None:
     assert judged(gate=Gate(score=0.0), pinball=99.0, last=Verdict.NAIVE).verdict is Verdict.TRUSTED
 
 
-def test_young_is_no_distrust_and_is_said() -> None:
+def test_young_is_no_distrust_has_no_score_and_is_said() -> None:
     unscored = trust(forecast(None), GATE, None)
     early = judged(days=2, pinball=99.0)
-    for found in (unscored, early):
+    for found in (unscored, early, judged(days=0)):
+        assert (found.score, found.is_judged) == (None, False)
+        assert "not judged yet" in found.sentence
         assert found.verdict is Verdict.TRUSTED
         assert found.reason is not None
         assert found.reason.code is Code.TRUST_YOUNG
         assert found.reason.code not in ALERTS
-    assert (unscored.score, early.score) == (None, 0.0)
-    assert "3 scored days are needed" in early.sentence
+    assert "after 2 scored days: loss 9.90 x" in early.sentence
+    assert early.sentence.endswith("; 3 scored days are needed")
+    assert judged().is_judged
 
 
 def test_a_record_of_numbers_that_are_none_says_nothing() -> None:

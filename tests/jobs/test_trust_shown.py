@@ -103,3 +103,16 @@ def test_a_young_forecast_is_called_young_and_none_at_all_nothing(doubted: tuple
     young = tuple(replace(found, score=None, verdict=found.verdict.TRUSTED) for found in draft.trusts)
     assert trust_cell(young) == Cell(value=None, words="young")
     assert trust_cell(()) is None
+
+
+def test_explain_never_calls_a_forecast_trusted_that_nobody_has_judged(world: World) -> None:
+    world.workload("chat")
+    with world.fleet() as fleet:
+        forecast_fleet(fleet, NOW)
+        fleet.store.append_forecasts([("chat", replace(issued(fleet), record=replace(BAD, days=1, pinball=99.0)))])
+        plan_fleet(fleet, NOW)
+        apply_fleet(fleet, NOW)
+        (member,) = fleet.members
+        (each,) = explained(Kept(store=fleet.store, member=member, now=NOW), member.workload.pools[0].targets)
+    assert dict(each.explanation.basis)["trust in rpm"].startswith("rpm: not judged yet after 1 scored day: ")
+    assert plain(explained_json((each,), "chat", NOW))["floors"][0]["plan"]["trust"][0]["score"] is None
