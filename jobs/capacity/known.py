@@ -10,6 +10,7 @@ from forecaster.ports import Store
 from forecaster.profile import Origin, ProfileEntry, Setup
 from forecaster.profile_best import Asked, Choice, Follows, Source, choose
 from forecaster.profile_carried import Carried, Confidence, carried, confidence
+from forecaster.reasons import Code, Reason
 from forecaster.series import Window
 from forecaster.workload import Pool, Workload
 from jobs.capacity.lengths import measured_lengths
@@ -104,10 +105,26 @@ def choice_of(
     return choose([*profiles, estimated], asked)
 
 
+def without_capacity(member: Member, pool: Pool, signals: str) -> str:
+    """What is to be said of a pool that has no figure for any load which is forecast."""
+    return f"pool {pool.name} has no capacity for {signals}: it is held where it is; {how_to_tell(member, pool)}"
+
+
 def how_to_tell(member: Member, pool: Pool) -> str:
-    """What to do about a pool without a capacity: what is missing of what it asks for, else how to ask."""
-    asked = member.asked.get(pool.name, Asked())
-    return what_is_missing(asked, member.choices.get(pool.name, Choice()), f"--workload {member.workload.name} --pool {pool.name}")
+    """What to do about such a pool: what is missing of what it asks for, else how to ask."""
+    asked, choice = member.asked.get(pool.name, Asked()), member.choices.get(pool.name, Choice())
+    if pool.capacity.is_known and choice.used is not None:
+        return f"its {choice.used.origin} tells none for that: read the load in another signal, or {HOW_TO_TELL}"
+    return what_is_missing(asked, choice, f"--workload {member.workload.name} --pool {pool.name}")
+
+
+def stale(member: Member, pool: Pool) -> tuple[Reason, ...]:
+    """Where what was measured is not what is served: a plan on it is as good as what changed is small."""
+    used = member.choices.get(pool.name, Choice()).used
+    if used is None or not used.stale:
+        return ()
+    detail = f"pool {pool.name} rests on a stale {used.origin}, since {'; '.join(used.stale)}: measure again, or correct `serving`"
+    return (Reason(code=Code.CAPACITY_STALE, detail=detail),)
 
 
 def what_is_missing(asked: Asked, choice: Choice, which: str) -> str:
