@@ -3,10 +3,7 @@
 from dataclasses import replace
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, model_validator
-from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import CoreSchema
-from pydantic_core.core_schema import no_info_before_validator_function
+from pydantic import BaseModel, Field, model_validator
 
 from connectors.sources.presets.quantity import Quantity
 from connectors.targets.registry import TargetConfig, counts_nodes, target_name
@@ -20,10 +17,11 @@ from jobs.config.bulk import BulkSection
 from jobs.config.caches import CacheSection
 from jobs.config.capacity import CapacitySection, LeadTimeSection, ServingSection, SloSection
 from jobs.config.events import CalendarSection
+from jobs.config.one_or_more import OneOrMore
 from jobs.config.policy import SECTION, PolicySection
 from jobs.config.presets import PresetSection, Supply, idle_of, supplies, used
 from jobs.config.roles import RolesSection
-from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Zone, spell_duration
+from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Whole, Zone, spell_duration
 from jobs.config.spot import SpotSection
 from jobs.config.task import TaskSection
 
@@ -72,6 +70,15 @@ class PoolSection(BaseModel):
     """Price of one of its replicas for one hour, in the currency of `prices`. Default: that of `prices`."""
     slo: SloSection | None = None
     """How long its requests may wait, for pools so small that queueing binds before load does. Default: none, capacity says it all."""
+    spare: Whole = 0
+    """Replicas that may fail without the load noticing: N + k. They stand on top of those for the load, rounded up, wherever there is any;
+    of an always-on pool they are among those that it holds. Windows, bounds and the fallback have none on top. Default 0."""
+    always_on: Count | None = None
+    """Replicas that it holds whatever the load, such as reserved GPUs: its floor, which needs neither a forecast nor live load. Not below
+    `min` of the policy, nor above `max`. Default: none, its floor follows the load."""
+    after: Annotated[tuple[Name, ...], OneOrMore("string")] = ()
+    """Always-on pools of the workload, one or a list: its `share` is what it serves together with them, and they carry of it what they can.
+    It makes up for their overdue replicas. Default: none, it carries the whole of its share."""
     stands_in_for: Name | None = None
     """Another pool of the workload, on other GPUs or in another zone: what it was asked for and does not have by the end of its lead
     time is asked of this one, on top. Default: none."""
@@ -114,6 +121,9 @@ class PoolSection(BaseModel):
             claim=self._claim(),
             bulk=None if self.bulk is None else self.bulk.to_core(),
             preempted_per_hour=0.0 if self.spot is None else self.spot.preempted_per_hour,
+            spare=self.spare,
+            always_on=self.always_on or 0,
+            after=self.after,
         )
 
     def _claim(self) -> Claim | None:
@@ -154,16 +164,6 @@ class ContinuesSection(BaseModel):
     """How much of its load came over: 1 after a rename, 0.3 for a canary with 30 % of it. Default 1."""
 
 
-class _OneOrMore:
-    """A list, of which a single entry may stand alone."""
-
-    def __get_pydantic_core_schema__(self, source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_before_validator_function(lambda value: [value] if isinstance(value, dict) else value, handler(source))
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**handler(schema), "type": ["array", "object"]}
-
-
 class WorkloadSection(BaseModel):
     """One model service."""
 
@@ -171,12 +171,12 @@ class WorkloadSection(BaseModel):
     name: Name
     """Unique in the fleet. History, plans and approvals are kept under it: a new name begins anew, unless it `continues` an
     older one. No default."""
-    continues: Annotated[tuple[ContinuesSection, ...], _OneOrMore()] = ()
+    continues: Annotated[tuple[ContinuesSection, ...], OneOrMore()] = ()
     """Which older names its traffic had, after a rename, a canary or blue/green; several add up until its own first request, and its own
     samples win from then on. Default: none."""
     source: Name
     """Which of `sources` its load is read from. No default."""
-    presets: Annotated[tuple[PresetSection, ...], _OneOrMore()] = ()
+    presets: Annotated[tuple[PresetSection, ...], OneOrMore()] = ()
     """Ready-made queries, one preset or a list: of two that supply the same the earlier one counts, so put the gateway first, which sees
     what arrives, and the engine behind it. Default: none, `signals` says it all."""
     signals: dict[SignalName, QuerySection] = Field(default_factory=dict)
