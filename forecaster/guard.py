@@ -26,6 +26,7 @@ from datetime import datetime, timedelta
 import numpy as np
 
 from forecaster.approval import PlanState, override_of, paused_by
+from forecaster.capacity import HOW_TO_TELL
 from forecaster.case import Case
 from forecaster.contention import beside_writer, let_go
 from forecaster.decision import Action, Decision, Paused, Seen
@@ -121,7 +122,7 @@ def _wanted(case: Case) -> tuple[int, list[Reason]]:
     if not look.known:
         asked = max(case.last, case.fallback, correction.floor, _window(case))
         if not case.sizable:
-            detail = f"pool {case.pool} has no capacity for its load: the floor is held at {asked}; set capacity in its section"
+            detail = f"pool {case.pool} has no capacity for its load: the floor is held at {asked}; {HOW_TO_TELL}"
             return asked, [Reason(code=Code.NO_CAPACITY, detail=detail, after=asked)]
         what = f"{', '.join(look.unknown)} unknown" if look.unknown else "no load signal is measured"
         known = (

@@ -13,6 +13,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from forecaster.capacity import HOW_TO_TELL
 from forecaster.confirmation import TOLERANCE_RATIO, Confirmation, Finding
 from forecaster.decision import CycleRecord
 from forecaster.forecast import Forecast
@@ -87,7 +88,7 @@ def capacity_gate(pool: str, found: Sequence[Confirmation]) -> Gate:
     """Whether production confirms one of a pool's capacities and contradicts none."""
     name, findings = f"capacity of {pool}", {each.finding for each in found}
     if not found:
-        return _missing(name, "it has no capacity", "set capacity in its section")
+        return _missing(name, "it has no capacity", HOW_TO_TELL)
     told = "; ".join(_confirmed_words(each) for each in found)
     if Finding.TOO_HIGH in findings:
         return _missing(name, told, "requests wait below what is configured: lower capacity in its section, or find what slows them")

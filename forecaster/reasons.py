@@ -27,6 +27,7 @@ class Code(StrEnum):
     LEAD_TIME_WIDENED = "lead-time-widened"
     OPERATING_POINT = "operating-point"
     NO_CAPACITY = "no-capacity"
+    CAPACITY_STALE = "capacity-stale"
     CAPACITY_DRIFT = "capacity-drift"
     ENVELOPE = "envelope"
     CEILING_AHEAD = "ceiling-ahead"
@@ -89,6 +90,7 @@ class Code(StrEnum):
 ALERTS = frozenset(
     {
         Code.NO_CAPACITY,
+        Code.CAPACITY_STALE,
         Code.CAPACITY_DRIFT,
         Code.PLAN_STALE,
         Code.PLAN_MISSING,
@@ -122,6 +124,7 @@ ALERTS = frozenset(
 
 PLAN_ALERTS = frozenset(
     {
+        Code.CAPACITY_STALE,
         Code.TRUST_NAIVE,
         Code.TRUST_REACTIVE,
         Code.CAPACITY_DRIFT,

@@ -16,7 +16,7 @@ from forecaster.series import Series, Signal, Window
 from forecaster.units import DAY_S, ceil_to, floor_to, from_epoch_s
 from forecaster.workload import Policy, Pool
 from jobs.aims import Aim, aim_of_pool
-from jobs.capacity.known import with_capacities
+from jobs.capacity.known import how_to_tell, with_capacities
 from jobs.dial import how_to_set
 from jobs.fleet import Fleet, Member
 from jobs.progress import told
@@ -147,7 +147,7 @@ def _question(fleet: Fleet, member: Member, pool: Pool, before: Looked | None, n
     """What is to be replayed, or a sentence that says why nothing can be."""
     signal, policy = sizing_signal(member, pool), member.workload.policy
     if signal is None:
-        return f"pool {pool.name} has no capacity for its load: set capacity in its section"
+        return f"pool {pool.name} has no capacity for its load: {how_to_tell(member, pool)}"
     end = floor_to(now, DAY_S)
     window = Window(start=floor_to(end - MOST_DAYS * _DAY - timedelta(seconds=fleet.history_s), DAY_S), end=end)
     try:

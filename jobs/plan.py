@@ -22,6 +22,7 @@ from forecaster.units import DAY_S
 from forecaster.workload import Mode, Pool
 from jobs.budget import within_budgets
 from jobs.bulk import in_troughs
+from jobs.capacity.known import stale, without_capacity
 from jobs.draft import Draft, walled
 from jobs.failure import Failure
 from jobs.fleet import Fleet
@@ -60,15 +61,14 @@ def plan_pools(draft: Draft, now: datetime) -> Draft:
         made = _pool_plan(draft, pool, forecasts, now)
         if made is None:
             signals = ", ".join(f.signal for f in forecasts)
-            sentence = f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
-            failures.append(Failure(verb="plan", error=Code.NO_CAPACITY, sentence=sentence))
+            failures.append(Failure(verb="plan", error=Code.NO_CAPACITY, sentence=without_capacity(draft.member, pool, signals)))
         else:
             told = {note: None for forecast in forecasts for note in forecast.notes if note.code is Code.EVENT}
             late = pool.lead_time.widened
             widened = (Reason(code=Code.LEAD_TIME_WIDENED, detail=f"lead time {pool.lead_time.told}"),) if late else ()
             lost = away(pool)
             spot = () if lost is None else (lost.reason,)
-            plans.append(replace(made, reasons=(*made.reasons, *told, *widened, *spot, *pool.caches.reasons)))
+            plans.append(replace(made, reasons=(*made.reasons, *told, *widened, *spot, *pool.caches.reasons, *stale(draft.member, pool))))
     in_ratio = balanced(plans, workload.roles, workload.policy.maximum)
     return replace(draft, plans=in_ratio, failures=(*draft.failures, *failures))
 

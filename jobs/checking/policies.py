@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 
-from forecaster.capacity import Capacity
+from forecaster.capacity import HOW_TO_TELL, Capacity
 from forecaster.decision import Ruling, Seen
 from forecaster.guard import bounds_of
 from forecaster.modes import mode_words
@@ -44,7 +44,9 @@ def _times(workload: Workload, config: Config) -> Iterator[tuple[State, str]]:
 def _pool(section: WorkloadSection, workload: Workload, pool: Pool, seen: Mapping[str, Seen]) -> Iterator[tuple[State, str]]:
     if not _used(section, pool.capacity):
         signals = ", ".join(query.signal for query in section.queries() if query.signal in LOAD_SIGNALS)
-        yield State.WARNING, f"pool {pool.name} has no capacity for {signals}: it is held where it is; set capacity in its section"
+        is_said = any(told.name == pool.name and told.capacity.is_found for told in section.pools)
+        remedy = "what is said of its capacity tells what is missing" if is_said else HOW_TO_TELL
+        yield State.WARNING, f"pool {pool.name} has no capacity for {signals}: it is held where it is; {remedy}"
     for name in pool.targets:
         if name in seen:
             yield from _bounds(workload, seen[name])

@@ -11,6 +11,7 @@ from forecaster.reasons import ALERTS, PLAN_ALERTS, Code
 from forecaster.series import LOAD_SIGNALS
 from forecaster.units import HOUR_S, iso
 from forecaster.workload import Workload
+from jobs.capacity.known import without_capacity
 from jobs.unread import Unread
 from jobs.views.kept import Kept
 from jobs.views.pools import PoolReview
@@ -39,7 +40,7 @@ def attention(kept: Kept, pools: Sequence[PoolReview], signals: Sequence[SignalR
     return (
         *(_waiting(kept.workload, pool, pool.in_force.waiting) for pool in pools if pool.in_force.waiting is not None),
         *orders(kept.workload, kept.rulings(), kept.now),
-        *(found for pool in pools for found in _plan_alerts(pool, signals)),
+        *(found for pool in pools for found in _plan_alerts(kept, pool, signals)),
         *_told_by_plans(pools),
         *(found for pool, target in targets for found in target_alerts(target, records.get((pool, target)), kept.now, unread.get(target))),
         *(found for signal in signals if signal.signal in LOAD_SIGNALS for found in _signal_alerts(signal, kept)),
@@ -97,11 +98,10 @@ def _waiting(workload: Workload, pool: PoolReview, plan: Plan) -> Attention:
     )
 
 
-def _plan_alerts(review: PoolReview, signals: Sequence[SignalReview]) -> list[Attention]:
+def _plan_alerts(kept: Kept, review: PoolReview, signals: Sequence[SignalReview]) -> list[Attention]:
     pool, forecast = review.pool, [s.signal for s in signals if s.forecast is not None and s.signal in LOAD_SIGNALS]
     if pool.bulk is None and forecast and all(pool.capacity.of(signal) is None for signal in forecast):
-        sentence = f"pool {pool.name} has no capacity for {', '.join(forecast)}: it is held where it is; set capacity in its section"
-        return [Attention(code=Code.NO_CAPACITY, sentence=sentence)]
+        return [Attention(code=Code.NO_CAPACITY, sentence=without_capacity(kept.member, pool, ", ".join(forecast)))]
     match review.in_force.state:
         case PlanState.STALE:
             sentence = f"pool {pool.name}: the last plan has expired, fallback and live load hold the floor"
