@@ -34,7 +34,7 @@ def _live(cycle: Cycle) -> Found:
         return broken(f"{'; '.join(failed)}: until it is, floors follow a raising plan and are never lowered")
     needs = [(basis.pool, basis.correction.look) for basis in cycle.bases]
     if not any(look.known for _, look in needs):
-        return doubtful("no pool has a capacity for a signal that is read: its floors are held where they are; `forecaster check` says what is missing")
+        return doubtful("no pool has a capacity for a signal that is read: floors are held; `forecaster check` says what is missing")
     told = [f"{pool} needs {look.need}" for pool, look in needs if look.known]
     return kept(f"measured within the last minutes: {', '.join(told)} replicas now")
 
