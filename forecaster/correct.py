@@ -26,7 +26,9 @@ from forecaster.series import Signal
 from forecaster.units import MINUTE_S, spell_number, whole_replicas
 from forecaster.workload import Blend, Policy
 
-_TOLD_AGAIN = frozenset({Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.OPERATING_POINT, Code.CACHE_HITS, Code.CAPACITY_DRIFT})
+_TOLD_AGAIN = frozenset(
+    {Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.OPERATING_POINT, Code.CACHE_HITS, Code.CAPACITY_DRIFT, Code.CAPACITY_STALE}
+)
 """What a plan says of itself and every decision repeats, since whoever is paged looks there."""
 
 
