@@ -1,7 +1,7 @@
 """Whether production still serves as a profile says, and what moved where it does not.
 
-P95 of each bucket is held against the profile's P95 at the same load a replica, up to the knee (beyond it P95 only tells how long a test
-took). The newest 6 hours of buckets without fresh replicas decide:
+P95 of each bucket is held against the profile's P95 at the same load a replica, from its smallest step to its knee: below nobody measured,
+and beyond P95 only tells how long a test took. The newest 6 hours of buckets without fresh replicas decide:
 
 | median of measured / profiled P95           | told                                         |
 |---------------------------------------------|----------------------------------------------|
@@ -94,11 +94,13 @@ def drift(measured: Measured, seen: Observed) -> Judged:
     if not names:
         return Judged(unjudged="its P95 is not asked for, or not in the profile")
     least = int(np.ceil(LEAST_H * HOUR_S / seen.step_s))
-    used = _newest(seen.usable(*names) & (seen.load_rpm <= measured.found.knee.load_rpm), least)
+    smallest = min(point.load_rpm for point in points)
+    used = _newest(seen.usable(*names) & (seen.load_rpm >= smallest) & (seen.load_rpm <= measured.found.knee.load_rpm), least)
     count = np.count_nonzero(used)
     if count < least:
         hours = count * seen.step_s / HOUR_S
-        return Judged(unjudged=f"{hours:.1f} h of load, P95 and settled replicas up to the knee were seen, and {LEAST_H} h are needed")
+        between = f"{spell_number(round(smallest))} to {spell_number(round(measured.found.knee.load_rpm))} rpm a replica"
+        return Judged(unjudged=f"{hours:.1f} h of settled replicas with load and P95 were seen at {between}, and {LEAST_H} h are needed")
     held = [_held(points, name, seen, used) for name in names]
     worst = max(held, key=lambda each: each.ratio)
     if 1 / TOLERANCE_RATIO <= worst.ratio <= TOLERANCE_RATIO:
@@ -146,7 +148,7 @@ def _why(measured: Measured, seen: Observed, used: Flags, *, is_worse: bool) -> 
     unknown = [f"{name} tokens" for name, was, now in lengths if was is None or now is None]
     unknown += ["prefix hits"] if hits is None or measured.hits_before is None else []
     if unknown:
-        rest = f"nobody measures {' and '.join(unknown)} now and then, so that the cause cannot be told from hardware or engine"
+        rest = f"{' and '.join(unknown)} are not known of both times, so that they cannot be told from hardware or engine"
         return (Cause.UNKNOWN,), rest
     return (Cause.HARDWARE,), "neither mix nor prefix hits moved: hardware or engine"
 

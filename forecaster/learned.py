@@ -35,6 +35,8 @@ _BIN_RATIO = 1.03
 _BIN_S, _LEAST_IN_BIN = HOUR_S, 4
 _VARIES_RATIO = 1.25
 _FOLLOWS = 0.5
+_RARELY_RATIO = 0.1
+"""Of the buckets: outages and single long requests break an SLO in so many without a replica being full."""
 _LEAST_BINS = 3
 Flags: TypeAlias = NDArray[np.bool_]
 Ints: TypeAlias = NDArray[np.int64]
@@ -136,7 +138,7 @@ def learned(seen: Observed, slo: Slo, *, source: str, setup: Setup, at: datetime
     try:
         bins = tuple(_bins(seen, limits, usable))
         profile = Profile(origin=Origin.PRODUCTION, source=source, points=tuple(each.point for each in bins), setup=setup, measured_at=at)
-        found = _unidentified(bins, slo) or carried(profile, slo)
+        found = _unidentified(bins, slo, _outside_ratio(seen, slo, usable)) or carried(profile, slo)
     except ValueError as error:
         return Learned(found=f"what production tells contradicts itself: {error}", bins=(), profile=None)
     return Learned(found=found, bins=bins, profile=profile)
@@ -156,17 +158,27 @@ def _too_few(seen: Observed, slo: Slo, usable: Flags) -> str:
     return f"too few buckets: {np.count_nonzero(usable):,d}, which are {hours:.1f} h, and {LEAST_H} h are needed{left_out}"
 
 
-def _unidentified(bins: tuple[Bin, ...], slo: Slo) -> str:
+def _outside_ratio(seen: Observed, slo: Slo, usable: Flags) -> float:
+    """Share of the usable buckets that are outside the SLO, whatever their load."""
+    outside = np.zeros(seen.rpm.shape, dtype=bool)
+    for name, limit_s in slo.limits:
+        outside |= seen.p95_s[name] > limit_s
+    return float(np.mean(outside[usable]))
+
+
+def _unidentified(bins: tuple[Bin, ...], slo: Slo, outside_ratio: float) -> str:
     """Why bins show no knee, where they do not; empty where `carried` may judge."""
     low, high = bins[0].point.load_rpm, bins[-1].point.load_rpm
     span = f"{_rpm(low)} to {_rpm(high)} rpm"
-    verdicts = [any(getattr(each.point, name).p95_s > limit_s for name, limit_s in slo.limits) for each in bins]
+    verdicts = [any(each.p95_s[name] > limit_s for name, limit_s in slo.limits) for each in bins]
     refuses = any(each.point.error_ratio for each in bins)
     if high < _VARIES_RATIO * low or len(bins) < _LEAST_BINS:
         outside = "outside" if all(verdicts) else "inside" if not any(verdicts) else "partly inside"
         return f"load a replica hardly varies ({span}, {outside} {slo.told}): the autoscaler keeps it constant; a load test tells more"
     if all(verdicts):
         return f"only a saturated fleet was seen: P95 is outside {slo.told} from {_rpm(low)} rpm a replica on"
+    if not any(verdicts) and outside_ratio > _RARELY_RATIO:
+        return f"P95 is outside {slo.told} in {outside_ratio:.0%} of the buckets at any load ({span}): something else makes requests slow"
     if not any(verdicts) and not refuses:
         return f"P95 never broke {slo.told}: at least {_rpm(high)} rpm; a load test tells how much more"
     follows = _rank_correlation(bins, slo)
