@@ -1,0 +1,168 @@
+"""A cache down the line: its hits come off the plan and off live load, and once it is emptied the floor rises at once."""
+
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from forecaster.caches import Counted, Hits
+from forecaster.plan import Plan
+from forecaster.reasons import Code
+from forecaster.series import Signal, Window
+from forecaster.units import iso
+from jobs.apply import apply_fleet
+from jobs.config.reading import read_config
+from jobs.forecast import forecast_fleet, plan_fleet
+from tests.jobs.config.samples import faults_of, with_workload
+from tests.jobs.world import NOW, World, daily_rpm
+
+NOON = NOW + timedelta(hours=4)
+MINUTE = timedelta(minutes=1)
+HITS = 0.5
+LEAST = 0.4
+"""Once a day, for two hours, the caches have fewer hits than they have else."""
+HIT_QUERY = "response_hits: {query: hits, unit: count}"
+
+
+def cached(world: World, *, flushed: datetime | None = None, since: timedelta = timedelta(days=16), **cache: object) -> None:
+    """A workload with both kinds of hits beside its load, known for so long; from `flushed` on there are none."""
+    rows = [
+        (at, count, "" if at < NOW - since else f"{0.0 if flushed is not None and at >= flushed else LEAST if at.hour in {2, 3} else HITS}")
+        for at, count in daily_rpm()
+    ]
+    text = "".join(f"{iso(at)},{count:.1f},{hits},{hits}\n" for at, count, hits in rows)
+    (world.folder / "cached.csv").write_text("timestamp,value,answered,kept\n" + text)
+    world.workload("chat", trace="cached.csv")
+    workloads = world.config["workloads"]
+    assert isinstance(workloads, list)
+    workloads[-1]["signals"] |= {
+        "response_hits": {"query": "answered", "unit": "count"},
+        "prefix_hits": {"query": "kept", "unit": "count"},
+    }
+    workloads[-1] |= {"cache": cache} if cache else {}
+
+
+def planned_at_noon(world: World) -> tuple[Plan, int]:
+    with world.fleet() as fleet:
+        (draft,) = forecast_fleet(fleet, NOW)
+    (plan,) = draft.plans
+    floor = plan.floor_at(NOON)
+    assert floor is not None
+    return plan, floor.replicas
+
+
+def test_answers_that_a_cache_has_come_off_the_plan_by_a_low_quantile_of_the_days_before(world: World, tmp_path: Path) -> None:
+    cached(world)
+    _, bare = planned_at_noon(world)
+    with_cache = World(folder=tmp_path, api=world.api)
+    cached(with_cache, responses={})
+    plan, floor = planned_at_noon(with_cache)
+    assert plan.demand is not None
+    assert plan.demand.hits == Hits(responses=LEAST)
+    assert floor == pytest.approx(bare * (1 - LEAST), abs=1)
+    told = next(reason for reason in plan.reasons if reason.code is Code.CACHE_HITS)
+    assert told.detail == "caches answer 40% of requests (P5 of 7 days): 0.6 of arrivals are left"
+
+
+def test_prefixes_that_are_kept_come_off_the_part_of_a_request_that_is_prefill(world: World, tmp_path: Path) -> None:
+    cached(world)
+    _, bare = planned_at_noon(world)
+    with_cache = World(folder=tmp_path, api=world.api)
+    cached(with_cache, prefix={"prefill_share": 0.5})
+    plan, floor = planned_at_noon(with_cache)
+    assert floor == pytest.approx(bare * (1 - 0.5 * LEAST), abs=1)
+    assert [reason.code for reason in plan.reasons].count(Code.CACHE_HITS) == 1
+
+
+def test_a_cache_that_is_known_for_hours_only_takes_nothing_off_and_the_plan_says_so(world: World) -> None:
+    cached(world, since=timedelta(hours=20), responses={})
+    plan, floor = planned_at_noon(world)
+    assert floor >= 11  # all of 1,000 requests a minute
+    assert Code.CACHE_UNKNOWN in {reason.code for reason in plan.reasons}
+
+
+def test_the_load_that_is_forecast_is_the_measured_one_whatever_a_cache_answers(world: World) -> None:
+    cached(world, responses={})
+    with world.fleet() as fleet:
+        forecast_fleet(fleet, NOW)
+        (kept,) = fleet.store.forecasts("chat", Signal.RPM, Window(start=NOW, end=NOW + MINUTE))
+        median = kept.at_level(0.5)[int((NOON - kept.start).total_seconds() // kept.step_s)]
+        assert median == pytest.approx(1_000, rel=0.1)
+        (again,) = plan_fleet(fleet, NOW)
+    assert again.plans[0].demand is not None
+    assert again.plans[0].demand.hits.responses == LEAST
+
+
+def run_until(world: World, end: datetime) -> tuple[int, set[Code]]:
+    """The floor that stands after hours of cycles, and what the last of them said."""
+    with world.fleet() as fleet:
+        forecast_fleet(fleet, NOW)
+        at = NOW
+        while at <= end:
+            cycles = apply_fleet(fleet, at)
+            at += 5 * MINUTE
+    (record,) = cycles[0].records
+    return world.floor("chat"), {reason.code for reason in record.decision.reasons}
+
+
+def test_plan_and_live_load_agree_while_the_cache_has_its_hits(world: World) -> None:
+    cached(world, responses={})
+    floor, told = run_until(world, NOON)
+    assert floor <= 8  # 1,000 requests a minute, 60 % of them for replicas of 100
+    assert Code.CACHE_COLD not in told
+    assert Code.LIVE_ABOVE_PLAN not in told
+
+
+def test_a_cache_that_is_emptied_raises_the_floor_within_minutes(world: World) -> None:
+    cached(world, responses={}, flushed=NOON - 10 * MINUTE)
+    floor, told = run_until(world, NOON)
+    assert floor >= 10  # all of 1,000 requests a minute
+    assert Code.CACHE_COLD in told
+
+
+def test_prefix_hits_relieve_the_prefill_pool_and_never_the_decode_pool(world: World) -> None:
+    cached(world, prefix={})
+    workloads = world.config["workloads"]
+    assert isinstance(workloads, list)
+    (decode,) = workloads[-1]["pools"]
+    prefill = {**decode, "name": "prefill", "targets": [{**decode["targets"][0], "name": "chat-prefill"}]}
+    workloads[-1] |= {"pools": [prefill, decode], "roles": {"prefill": "prefill", "decode": "gpu", "ratio": [0.1, 10]}}
+    world.api.add_hpa("serving", "chat-prefill", min_replicas=1, max_replicas=40)
+    with world.fleet() as fleet:
+        (draft,) = forecast_fleet(fleet, NOW)
+    first, second = (plan.floor_at(NOON) for plan in draft.plans)
+    assert first is not None
+    assert second is not None
+    assert first.replicas == pytest.approx(second.replicas * (1 - LEAST), abs=1)
+    assert not {Code.CACHE_HITS, Code.CACHE_UNKNOWN} & {reason.code for reason in draft.plans[1].reasons}
+
+
+@pytest.mark.parametrize(
+    ("cache", "sentence"),
+    [
+        ("{}", "cache takes nothing off: write `responses: {}` or `prefix: {prefill_share: 0.3}` under it, or leave it out"),
+        ("{responses: {}}", "cache needs the signal response_hits: write its query under signals, or name a preset that supplies it"),
+        ("{prefix: {prefill_share: 0.3}}", "cache needs the signal prefix_hits"),
+        ("{prefix: {prefill_share: 1.3}}", "prefill_share: must be at most 1, got 1.3"),
+        ("{responses: {quantile: 0.9}}", "quantile: must be at most 0.5, got 0.9"),
+    ],
+)
+def test_a_cache_that_nothing_tells_of_is_refused(tmp_path: Path, cache: str, sentence: str) -> None:
+    (fault,) = faults_of(tmp_path, with_workload("    pools:", f"    cache: {cache}\n    pools:"))
+    assert sentence in fault
+
+
+def test_answers_come_off_no_load_that_is_counted_behind_their_cache(tmp_path: Path) -> None:
+    engine = "presets: {name: vllm, match: {model_name: llama}}\n    cache: {responses: {}}"
+    written = with_workload("signals: {rpm: {query: requests, unit: per_second}}", f"{engine}\n    signals: {{{HIT_QUERY}}}")
+    (fault,) = faults_of(tmp_path, written)
+    assert "cache.responses: rpm is counted by the engine (vllm), behind the cache, so that hits are not in it" in fault
+
+
+def test_answers_come_off_arrivals_that_a_person_says_are_such(tmp_path: Path) -> None:
+    path = tmp_path / "forecaster.yaml"
+    path.write_text(with_workload("signals: {rpm", f"cache: {{responses: {{days: 14}}}}\n    signals: {{{HIT_QUERY}, rpm"))
+    (section,) = read_config(path).workloads
+    (pool,) = section.to_core().pools
+    assert pool.caches.responses == Counted(days=14)
+    assert pool.caches.left(Signal.RPM) == 1.0
