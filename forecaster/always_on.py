@@ -20,10 +20,11 @@ from types import MappingProxyType
 
 import numpy as np
 
+from forecaster.capacity import Capacity
 from forecaster.demand import Demand
 from forecaster.plan import Floor, Plan, under_policy
 from forecaster.reasons import Code, Reason
-from forecaster.series import Floats, Signal, Window
+from forecaster.series import Floats, Series, Signal, Window
 from forecaster.spot import present
 from forecaster.workload import Pool, Workload
 
@@ -34,13 +35,13 @@ def sized(workload: Workload, pool: Pool, overdue: Mapping[str, int] = _NONE) ->
     """The pool as floors are sized for it: less what is away of it, behind what pools before it carry.
 
     overdue: replicas by pool that are not there and should be; those of a pool before this one are made up for, as far as they are not
-    spare.
+    spare. What comes back stands for itself: it comes after none, since that is counted in it.
     """
     own = present(pool)
     if not pool.after:
         return own
     first = (each for each in workload.pools if each.name in pool.after)
-    return replace(own, before=sum(_carried(workload, each, own, overdue.get(each.name, 0)) for each in first))
+    return replace(own, after=(), before=sum(_carried(workload, each, own, overdue.get(each.name, 0)) for each in first))
 
 
 def always_on_plan(workload: Workload, pool: Pool, span: Window, issued_at: datetime, demand: Demand | None) -> Plan:
@@ -50,6 +51,22 @@ def always_on_plan(workload: Workload, pool: Pool, span: Window, issued_at: date
     reason = Reason(code=Code.ALWAYS_ON, detail=detail, after=pool.always_on)
     floors = [Floor(start=span.start, until=span.end, replicas=pool.always_on, reason=reason)]
     return under_policy(floors, demand, workload, pool, issued_at)
+
+
+def incomparable(workload: Workload) -> str | None:
+    """A sentence for a pool that comes after another which it shares no signal with, where capacities of both are said; None without one."""
+    for pool in workload.pools:
+        for first in (each for each in workload.pools if each.name in pool.after):
+            said = Capacity() not in {pool.capacity, first.capacity}
+            if said and pool.capacity.over(first.capacity) is None:
+                return f"pool {pool.name} comes after {first.name}, and there is no signal that both have a capacity for; give both one"
+    return None
+
+
+def own_series(workload: Workload, pool: Pool, series: Series) -> Series:
+    """A pool's part of a workload's load, by bucket."""
+    mean, peak = (own_load(workload, pool, series.signal, values) for values in (series.mean, series.peak))
+    return replace(series, mean=mean, peak=peak)
 
 
 def own_load(workload: Workload, pool: Pool, signal: Signal, load: Floats) -> Floats:
@@ -82,7 +99,7 @@ def _before(workload: Workload, pool: Pool, signal: Signal, load: Floats) -> Flo
 def _of_first(workload: Workload, first: Pool, pool: Pool, signal: Signal, load: Floats) -> Floats:
     """What an always-on pool carries of the share of one that comes after it, among all that are before that one."""
     own = sized(workload, pool)
-    part = _carried(workload, first, own, 0) / own.before if own.before else 0.0
+    part = _carried(workload, first, present(pool), 0) / own.before if own.before else 0.0
     return part * _before(workload, pool, signal, load)
 
 

@@ -253,10 +253,6 @@ def _check_after(pool: Pool, pools: tuple[Pool, ...]) -> None:
             there = ", ".join(steady) or "none"
             msg = f"pool {pool.name} comes after {name}, which is no always-on pool of the workload; always on: {there} (`always_on: N`)"
             raise ValueError(msg)
-        known = any(each != Capacity() for each in (pool.capacity, first.capacity))
-        if known and Capacity() not in {pool.capacity, first.capacity} and pool.capacity.over(first.capacity) is None:
-            msg = f"pool {pool.name} comes after {name} and needs a signal that both have a capacity for"
-            raise ValueError(msg)
         if first.share_ratio != 1:
             msg = f"pool {name} is always on before {pool.name}, whose share is that of both: take `share` out of {name}"
             raise ValueError(msg)

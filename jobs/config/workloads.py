@@ -7,6 +7,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from connectors.sources.presets.quantity import Quantity
 from connectors.targets.registry import TargetConfig, counts_nodes, target_name
+from forecaster.always_on import incomparable
 from forecaster.claim import Claim
 from forecaster.ports import Query, Unit
 from forecaster.queueing import check_kept
@@ -218,7 +219,9 @@ class WorkloadSection(BaseModel):
         if DAY_S % self.step or self.step % MINUTE_S:
             msg = f"step must be whole minutes and divide a day, such as 1m, 5m, 15m or 1h, got {spell_duration(self.step)}"
             raise ValueError(msg)
-        self.to_core()
+        apart = incomparable(self.to_core())
+        if apart is not None:
+            raise ValueError(apart)
         return self
 
     def to_core(self) -> Workload:
