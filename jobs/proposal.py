@@ -4,6 +4,8 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 
+import yaml
+
 from connectors.sources.presets.preset import Role
 from jobs.discovery import Server, Service
 
@@ -27,6 +29,27 @@ def proposal(servers: Sequence[Server], services: Sequence[Service]) -> str:
     for service, name in zip(leading, names, strict=True):
         lines += _workload(service, name, services if engines else ())
     return "\n".join([*lines, *_others(services), ""])
+
+
+def proposal_json(servers: Sequence[Server], services: Sequence[Service]) -> dict[str, object]:
+    """Where was looked, every service that was found, and the proposal as it would be read from its YAML; null where there is none."""
+    text = proposal(servers, services)
+    return {
+        "servers": [{"name": server.name, "url": server.config.url, "configured": server.named} for server in servers],
+        "services": [
+            {
+                "server": service.server,
+                "preset": service.preset.name,
+                "role": service.preset.role,
+                "namespace": service.namespace,
+                "match": dict(service.match),
+                "series": service.series,
+                "owners": list(service.owners),
+            }
+            for service in services
+        ],
+        "proposal": yaml.safe_load(text) if text else None,
+    }
 
 
 def told(services: Sequence[Service]) -> str:

@@ -57,14 +57,14 @@ def check(
     """Say connector by connector what works and what does not; nothing is written anywhere.
 
     With --drill: rehearse the promises on your own objects, in observe; exit code 3 where one is not kept.
-    With --discover: recognise engines and gateways by their metrics, and propose workloads for them.
+    With --discover: recognise engines and gateways by their metrics, and propose workloads for them, as YAML or with --json.
 
     Example: forecaster check --drill
     """
     if discover and drill:
         raise ConfigRejected("--drill and --discover are two things: ask for one of them")
     if discover:
-        _discover(config, now, about)
+        _discover(config, now, about, Output.JSON if json else output)
         return
     if drill:
         from jobs.cli.drill import show_drill
@@ -91,26 +91,31 @@ def check(
     raise typer.Exit(FAILED if any(finding.state is State.FAILED for finding in findings) else DONE)
 
 
-def _discover(config: Path | None, now: str | None, prometheus: str | None) -> None:
+def _discover(config: Path | None, now: str | None, prometheus: str | None, output: Output) -> None:
     from jobs.cli.session import instant
-    from jobs.cli.show import say
+    from jobs.cli.show import say, show_json
     from jobs.clock import SystemClock
     from jobs.config.document import LogSection
     from jobs.discovery import look_at, servers
-    from jobs.proposal import proposal, told
+    from jobs.proposal import proposal, proposal_json, told
     from jobs.telemetry import start_logging
 
+    if output in {Output.CSV, Output.MARKDOWN}:
+        raise ConfigRejected(f"--discover prints YAML, or JSON with --json; there is no {output} of it")
     start_logging(LogSection(level="error"))
     asked = servers(config, prometheus)
     services = look_at(asked, SystemClock().now() if now is None else instant(now))
     text = proposal(asked, services)
     where = " and ".join(server.config.url for server in asked)
+    if output is Output.JSON:
+        show_json(proposal_json(asked, services))
     if not text:
         seen = f"only {told(services)}" if services else "none of the metrics that presets know (docs/presets.md)"
         say(f"{where} had {seen} in the last day: no engine and no gateway to propose a workload for; check that they are scraped")
         raise typer.Exit(FAILED)
     say(f"{where} has {told(services)}; fill in the lines marked <--, then run `forecaster check`")
-    typer.echo(text, nl=False)
+    if output is Output.TABLE:
+        typer.echo(text, nl=False)
 
 
 def migrate(config: ConfigFile = None) -> None:

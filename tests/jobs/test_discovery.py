@@ -1,5 +1,6 @@
 """`check --discover`: what serves requests is recognised on a real Prometheus, and proposed as a configuration that works."""
 
+import json
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -101,13 +102,33 @@ def test_a_login_in_the_address_is_proposed_by_the_name_of_its_password_which_is
     }
 
 
+def test_as_json_there_is_every_service_and_the_same_proposal(tmp_path: Path, url: str) -> None:
+    yaml_text, asked = discovered(tmp_path, url).out, discovered(tmp_path, url, "--json")
+    found = json.loads(asked.out)
+    assert asked.code == 0
+    assert found["servers"] == [{"name": "prometheus", "url": url, "configured": False}]
+    assert found["proposal"] == yaml.safe_load(yaml_text)
+    (qwen,) = (service for service in found["services"] if service["owners"] == ["qwen"])
+    assert (qwen["preset"], qwen["namespace"], qwen["match"]["model_name"]) == ("vllm", "inference", "Qwen/Qwen3-32B")
+    assert discovered(tmp_path, url, "--output", "json").out == asked.out
+
+
+def test_tables_for_programs_are_not_what_is_discovered(tmp_path: Path, url: str) -> None:
+    done = discovered(tmp_path, url, "--output", "csv")
+    assert (done.code, done.out) == (2, "")
+    assert "--discover prints YAML, or JSON with --json; there is no csv of it" in done.err
+
+
 def test_a_server_that_has_nothing_is_a_sentence_and_exit_code_1(tmp_path: Path) -> None:
     folder = tmp_path / "data"
     folder.mkdir()
     with prometheus_server(folder, "".join(tgi()).replace("tgi_", "other_")) as bare:
         done = discovered(tmp_path, bare)
+        as_json = discovered(tmp_path, bare, "--json")
     assert (done.code, done.out) == (1, "")
     assert "none of the metrics that presets know (docs/presets.md) in the last day" in done.err
+    told = json.loads(as_json.out)
+    assert (as_json.code, told["services"], told["proposal"]) == (1, [], None)
 
 
 @pytest.mark.parametrize(
