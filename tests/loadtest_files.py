@@ -69,10 +69,14 @@ def vllm_run(step: Step) -> dict[str, Any]:
 
 
 def write_guidellm(folder: Path, steps: Sequence[Step] = STEPS, version: int | None = 2) -> list[Path]:
-    """One report of all benchmarks."""
-    benchmarks = [_guidellm_benchmark(step) for step in steps]
-    metadata = {} if version is None else {"metadata": {"version": version, "guidellm_version": "0.6.0"}}
-    return [_write(folder / "benchmarks.json", {**metadata, "args": {"model": "llama-8b"}, "benchmarks": benchmarks})]
+    """One report of all benchmarks; version 2 as 0.8.1 writes it."""
+    report: dict[str, Any] = {"benchmarks": [_guidellm_benchmark(step) for step in steps], "args": {"model": "llama-8b"}}
+    if version is not None:
+        report["metadata"] = {"version": version, "guidellm_version": "0.8.1"}
+    if version == 2:
+        report["config"] = {"spec": {"backend": {"kind": "openai_http", "model": "llama-8b"}}}
+        del report["args"]
+    return [_write(folder / "benchmarks.json", report)]
 
 
 def _guidellm_benchmark(step: Step) -> dict[str, Any]:
@@ -82,7 +86,7 @@ def _guidellm_benchmark(step: Step) -> dict[str, Any]:
         return {"successful": good, "errored": {"mean": 0.0, "percentiles": {}}, "total": good}
 
     return {
-        "config": {"strategy": {"type_": "constant", "rate": step.rps}, "backend": {"model": "llama-8b"}},
+        "config": {"strategy": {"type_": "constant", "rate": step.rps}},
         "end_time": MEASURED.timestamp(),
         "metrics": {
             "request_totals": {

@@ -106,4 +106,6 @@ def _tokens(file: ResultFile, metric: str, statistic: str) -> float | None:
 
 
 def _setup(file: ResultFile, benchmark: ResultFile) -> Setup:
-    return Setup(model=file.text("args", "model") or file.text("config", "model") or benchmark.text("config", "backend", "model"))
+    """The model stands in the report's own configuration (seen in 0.8), in its arguments, or in a benchmark's, by age."""
+    in_report = file.text("config", "spec", "backend", "model") or file.text("config", "model") or file.text("args", "model")
+    return Setup(model=in_report or benchmark.text("config", "backend", "model"))
