@@ -81,6 +81,10 @@ class DocumentLever:
             self._write(moved.after, None, seen)
         return moved
 
+    def check_write(self, seen: LeverSeen) -> None:
+        """As `access.Checkable`: what a value that stands there tells; such an API does not say what our key may."""
+        self._spec.check(seen)
+
     def _write(self, value: LeverValue | None, mark: str | None, seen: LeverSeen) -> None:
         document = self._document(self._spec.read)
         if self._seen(document, seen.at).version != seen.version:

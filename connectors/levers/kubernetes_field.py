@@ -3,6 +3,7 @@
 observe   read the object; the field, and our mark for it among the annotations
 set       one merge patch that carries the resourceVersion seen: the field and our mark, nothing else
 release   the same with the original, and our mark removed
+try_...   the same patches in a rehearsal on the API server itself
 """
 
 import hashlib
@@ -17,10 +18,11 @@ from connectors.kube.connection import CLUSTER, KubeConnection
 from connectors.kube.errors import target_error
 from connectors.kube.paths import Path, parse, spell
 from connectors.kube.plurals import regular_plural
+from connectors.kube.rehearsal import check_may, excess, rehearse
 from connectors.levers.json_fields import found_at, patch_of
 from forecaster.errors import TargetConflict, TargetRefused
-from forecaster.ladder import LeverValue
-from forecaster.levers import LeverSeen, Moved, let_go, set_to
+from forecaster.ladder import LeverValue, is_same
+from forecaster.levers import LeverSeen, Moved, let_go, set_to, shown
 from forecaster.units import iso
 
 MARK = "forecaster/lever-"
@@ -119,8 +121,7 @@ class KubernetesFieldLever:
         """Writes the field and our mark in one patch."""
         moved = set_to(seen, value, until)
         if moved.written:
-            mark = _Mark(field=spell(self._path), original=seen.original, value=value, until=until)
-            self._patch(self._written(value), mark.text(), seen)
+            self._patch(self._written(value), self._mark_of(value, until, seen), seen)
         return moved
 
     def release(self, seen: LeverSeen) -> Moved:
@@ -130,6 +131,27 @@ class KubernetesFieldLever:
             self._patch(None if moved.after is None else self._written(moved.after), None, seen)
         return moved
 
+    def check_write(self, seen: LeverSeen) -> None:  # noqa: ARG002 - rights do not depend on it
+        """As `access.Checkable`: our rights alone, since any value can be taken back."""
+        check_may("patch", self._ref, self._cluster)
+
+    def try_set(self, value: LeverValue, until: datetime, seen: LeverSeen) -> None:
+        """As `access.Tried`."""
+        if set_to(seen, value, until).written:
+            self._patch(self._written(value), self._mark_of(value, until, seen), seen, rehearsed=True)
+
+    def try_release(self, seen: LeverSeen) -> None:
+        """As `access.Tried`; of a lever that we do not hold, what a release would write after we had."""
+        back = seen.value if seen.is_theirs else seen.original
+        self._patch(None if back is None else self._written(back), None, seen, rehearsed=True)
+
+    def excess(self) -> tuple[str, ...]:
+        """As `access.Tried`."""
+        return excess(self._ref, self._cluster)
+
+    def _mark_of(self, value: LeverValue, until: datetime, seen: LeverSeen) -> str:
+        return _Mark(field=spell(self._path), original=seen.original, value=value, until=until).text()
+
     def _written(self, value: LeverValue) -> LeverValue:
         """The value as it is kept there: ConfigMaps, annotations and labels keep text alone."""
         text = self._path[0] == "data" and self._ref.plural == "configmaps"
@@ -137,13 +159,25 @@ class KubernetesFieldLever:
             return value
         return str(value).lower() if isinstance(value, bool) else str(value)
 
-    def _patch(self, value: LeverValue | None, mark: str | None, seen: LeverSeen) -> None:
+    def _patch(self, value: LeverValue | None, mark: str | None, seen: LeverSeen, *, rehearsed: bool = False) -> None:
         metadata: Json = {"resourceVersion": seen.version, "annotations": {self._mark: mark}}
         field = patch_of(self._path, value, self._of(seen) if any(key.isdigit() for key in self._path) else None)
+        patch = _joined({"metadata": metadata}, field)
+        if rehearsed:
+            self._kept(value, rehearse(self._ref, patch, self._cluster))
+            return
         try:
-            self._cluster.merge(self._ref, _joined({"metadata": metadata}, field))
+            after = self._cluster.merge(self._ref, patch)
         except KubeFailed as failed:
             raise target_error(failed) from failed
+        self._kept(value, after)
+
+    def _kept(self, value: LeverValue | None, after: Json) -> None:
+        """Raises TargetRefused where something else stands there than what was written: a kind drops the fields that it does not have."""
+        stands = _plain(found_at(after, self._path), self._ref, self._path)
+        if (stands is None) != (value is None) or (stands is not None and value is not None and not is_same(stands, value)):
+            told = f"{self._ref} does not keep {spell(self._path)}, it became {shown(stands)} when {shown(value)} was to be written"
+            raise TargetRefused(f"{told}: correct the field, or find what changes it in between")
 
     def _of(self, seen: LeverSeen) -> Json:
         """The object as it was seen: of a list, a merge patch can only write the whole."""

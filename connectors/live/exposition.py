@@ -99,6 +99,18 @@ def answer(question: Question, now: Counts, before: Counts | None, elapsed_s: fl
             return _quantile(grown, question.quantile_ratio)
 
 
+def lacking(question: Question, counts: Counts) -> tuple[Selector, ...]:
+    """The selectors of the question of which a look found no sample."""
+    found = {_index(key) for key in counts}
+    return tuple(selector for i, selector in enumerate(question.selectors) if i not in found)
+
+
+def largest_bound(counts: Counts) -> float:
+    """The largest finite bound of a histogram's buckets, which no quantile of it exceeds; NaN where there is none."""
+    bounds = [float(key.rpartition("le=")[2]) for key in counts if "le=" in key]
+    return max((bound for bound in bounds if math.isfinite(bound)), default=math.nan)
+
+
 def _growth(now: Counts, before: Counts) -> dict[str, float]:
     """How much each counter grew; one that began again, or is new on a page seen before, by all that it has; a new page tells nothing."""
     known = {key.split(_AND)[0] for key in before}

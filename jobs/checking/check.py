@@ -22,9 +22,11 @@ from jobs.checking.promotions import promotion
 from jobs.checking.sources import Past, check_load, check_presets, check_task
 from jobs.checking.stores import check_store
 from jobs.checking.targets import check_starts, check_write, observe
+from jobs.checking.tiers import Around, check_tiers
 from jobs.config.document import Config
 from jobs.config.paths import beside
 from jobs.config.reading import read_config
+from jobs.config.tiers import SourceSignalSection
 from jobs.config.workloads import WorkloadSection
 from jobs.templates import Expanded, expand
 from jobs.wiring import open_sources, store_url
@@ -55,7 +57,8 @@ def check_all(path: Path, now: datetime) -> tuple[Finding, ...]:
         opened = _open(closing, config, path.parent, sections, now=now, readable=readable)
         with ThreadPoolExecutor(max_workers=config.apply.workers) as pool:
             checked = list(pool.map(partial(_check_workload, opened), sections))
-    findings = (finding for of_workload in checked for finding in of_workload)
+        checked.append(_check_tiers(opened, path.parent, sections))
+    findings = (finding for of_one in checked for finding in of_one)
     before = (_read(path, config, sections), kept, *check_lease(config, path.parent))
     return (*before, *_templates(expansions), *_idle(config, sections), *findings)
 
@@ -82,6 +85,17 @@ def _check_workload(opened: _Opened, section: WorkloadSection) -> tuple[Finding,
         return tuple(_workload(opened, section))
     except Exception as error:  # noqa: BLE001 - the wall between workloads: whatever breaks one must not hide the others
         return (_finding("workload", section.name, State.FAILED, f"cannot be checked: {str(error) or type(error).__name__}"),)
+
+
+def _check_tiers(opened: _Opened, folder: Path, sections: tuple[WorkloadSection, ...]) -> tuple[Finding, ...]:
+    """The section `tiers`, where there is one."""
+    if opened.config.tiers is None:
+        return ()
+    around = Around(folder=folder, now=opened.now, store=opened.store, sources=opened.sources, targets=opened.targets, sections=sections)
+    try:
+        return tuple(check_tiers(opened.config.tiers, around))
+    except Exception as error:  # noqa: BLE001 - the same wall as between workloads
+        return (_finding("tiers", "tiers", State.FAILED, f"cannot be checked: {str(error) or type(error).__name__}"),)
 
 
 def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
@@ -133,7 +147,8 @@ def _templates(expansions: tuple[Expanded, ...]) -> Iterator[Finding]:
 
 
 def _idle(config: Config, sections: tuple[WorkloadSection, ...]) -> Iterator[Finding]:
-    used = {section.source for section in sections}
+    signals = () if config.tiers is None else config.tiers.signals.values()
+    used = {section.source for section in sections} | {signal.source for signal in signals if isinstance(signal, SourceSignalSection)}
     for name in config.sources:
         if name not in used:
             yield _finding("source", name, State.WARNING, "no workload reads from it, so it was not asked")

@@ -42,18 +42,17 @@ def _times(workload: Workload, config: Config) -> Iterator[tuple[State, str]]:
 
 
 def _pool(section: WorkloadSection, workload: Workload, pool: Pool, seen: Mapping[str, Seen]) -> Iterator[tuple[State, str]]:
-    if not _used(section, pool.capacity):
+    if not pool.always_on and not _used(section, pool.capacity):
         signals = ", ".join(query.signal for query in section.queries() if query.signal in LOAD_SIGNALS)
         is_said = any(told.name == pool.name and told.capacity.is_found for told in section.pools)
         remedy = "what is said of its capacity tells what is missing" if is_said else HOW_TO_TELL
         yield State.WARNING, f"pool {pool.name} has no capacity for {signals}: it is held where it is; {remedy}"
     for name in pool.targets:
         if name in seen:
-            yield from _bounds(workload, seen[name])
+            yield from _bounds(workload.policy_of(pool), seen[name])
 
 
-def _bounds(workload: Workload, seen: Seen) -> Iterator[tuple[State, str]]:
-    policy = workload.policy
+def _bounds(policy: Policy, seen: Seen) -> Iterator[tuple[State, str]]:
     least, most = bounds_of(policy, seen)
     held = f"is below the {seen.original} found on {seen.target}, which holds; set allow_below_original to go lower"
     if policy.minimum is not None and least > policy.minimum:

@@ -233,7 +233,7 @@ class TiersSection(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         _check_known("signal", (ladder.trigger.signal for ladder in self.to_core().ladders), self.signals)
-        _check_known("lever", self._moved(), self.levers)
+        _check_known("lever", self.moved(), self.levers)
         limits = [name for one in self.admission for name in one.levers()]
         twice = next((name for name in limits if limits.count(name) > 1), None)
         if twice is not None:
@@ -249,7 +249,8 @@ class TiersSection(BaseModel):
     def _watches(self) -> tuple[RuleSection | LadderSection, ...]:
         return (*self.rules, *self.ladders)
 
-    def _moved(self) -> list[str]:
+    def moved(self) -> list[str]:
+        """The levers that anything moves, once for each time that it is named."""
         of_rules = [name for rule in self.rules for name in rule.set]
         of_ladders = [name for ladder in self.ladders for step in ladder.steps for name in step.set]
         return [*of_rules, *of_ladders, *(name for one in self.admission for name in one.levers())]

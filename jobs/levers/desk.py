@@ -8,6 +8,7 @@ from connectors.levers.recording import RecordingLever
 from connectors.levers.registry import open_levers
 from connectors.live.exposition import parse_question
 from connectors.live.pages import Asked, Pages
+from forecaster.ladder import LeverValue, is_same
 from forecaster.ports import Lever, MetricSource
 from forecaster.tiers import Rules
 from jobs.config.paths import beside
@@ -51,16 +52,37 @@ def open_desk(tiers: TiersSection, fleet: Fleet, sources: Mapping[str, MetricSou
         rules=tiers.to_core(),
         levers=levers if moved else {name: RecordingLever(lever) for name, lever in levers.items()},
         pages=Pages(),
-        asked=tuple(
-            Asked(signal=name, pages=one.pages, question=parse_question(one.query))
-            for name, one in tiers.signals.items()
-            if isinstance(one, PageSignalSection)
-        ),
-        sources=tuple(
-            SourceSignal(signal=name, source=sources[one.source], expression=one.query)
-            for name, one in tiers.signals.items()
-            if isinstance(one, SourceSignalSection)
-        ),
+        asked=asked_of(tiers),
+        sources=sources_of(tiers, sources),
         admission=tiers.admission,
         fleet=fleet,
     )
+
+
+def asked_of(tiers: TiersSection) -> tuple[Asked, ...]:
+    """The signals that pages of metrics answer."""
+    return tuple(
+        Asked(signal=name, pages=one.pages, question=parse_question(one.query))
+        for name, one in tiers.signals.items()
+        if isinstance(one, PageSignalSection)
+    )
+
+
+def sources_of(tiers: TiersSection, sources: Mapping[str, MetricSource]) -> tuple[SourceSignal, ...]:
+    """The signals that sources answer."""
+    return tuple(
+        SourceSignal(signal=name, source=sources[one.source], expression=one.query)
+        for name, one in tiers.signals.items()
+        if isinstance(one, SourceSignalSection)
+    )
+
+
+def values_of(tiers: TiersSection) -> dict[str, tuple[LeverValue, ...]]:
+    """What rules and ladders set each lever to, in their order; a lever that admission alone moves has no such value."""
+    values: dict[str, list[LeverValue]] = {name: [] for name in tiers.moved()}
+    for ladder in tiers.to_core().ladders:
+        for step in ladder.steps:
+            for lever, value in step.levers.items():
+                if not any(is_same(value, other) for other in values[lever]):
+                    values[lever].append(value)
+    return {name: tuple(found) for name, found in values.items()}

@@ -8,6 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from connectors.kube.connection import KubeConnection
+from connectors.levers.access import Checkable, Tried
 from connectors.levers.kubernetes_field import MARK, KubernetesFieldLeverConfig
 from connectors.levers.registry import open_levers
 from forecaster.errors import TargetForbidden, TargetRefused
@@ -117,3 +118,21 @@ def test_of_the_core_group_configmaps_alone_are_levers() -> None:
 def test_what_is_not_for_us_to_write_is_refused(field: str) -> None:
     with pytest.raises(ValidationError, match="is not for us to write"):
         KubernetesFieldLeverConfig(type="kubernetes-field", api_version="a.b/v1", kind="Thing", name="b", field=field)
+
+
+def test_a_rehearsal_is_the_servers_and_writes_nothing(api: KubeApi) -> None:
+    of = lever(api, "data.max_batch", kind="ConfigMap")
+    assert isinstance(of, Tried)
+    of.try_set(8, UNTIL, of.observe(NOW))
+    of.try_release(of.observe(NOW))
+    assert api.writes == ()
+    assert [request.query.get("dryRun") for request in api.requests if request.verb == "patch"] == ["All", "All"]
+
+
+def test_before_it_is_moved_a_missing_right_is_told_without_a_write(api: KubeApi) -> None:
+    of = lever(api, "data.max_batch", kind="ConfigMap")
+    assert isinstance(of, Checkable)
+    of.check_write(of.observe(NOW))
+    api.forbid("patch", "configmaps")
+    with pytest.raises(TargetForbidden, match=r"resources: \[configmaps\], verbs: \[patch\]"):
+        of.check_write(of.observe(NOW))
