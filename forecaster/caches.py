@@ -29,6 +29,8 @@ from forecaster.units import DAY_S, check_positive
 
 _LEAST_MEASURED_S = DAY_S
 """A cache that was seen for less than a day is not known: its bad hours may still come."""
+_LEAST_LEFT = 0.01
+"""No cache takes more than 99 %: a load of nothing at all would have no deviation that live load could be held against."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,9 +117,9 @@ class Caches:
         """What is left of a load signal, 1 = all of it. Above 1 only where prefix hits are fewer than capacity was measured with."""
         match signal:
             case Signal.RPM:
-                return self._unanswered * self._work
+                return max(_LEAST_LEFT, self._unanswered * self._work)
             case Signal.TOKENS:
-                return self._work
+                return max(_LEAST_LEFT, self._work)
             case _:
                 return 1.0
 
