@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from connectors.leases.opening import open_lease
+from forecaster.capacity import HOW_TO_TELL
 from forecaster.decision import CycleRecord
 from forecaster.marks import Mark, MarkKind
 from forecaster.plan import Plan
@@ -194,7 +195,7 @@ def test_a_pool_without_a_capacity_is_told_so(world: World) -> None:
     chat(world)
     world.config["workloads"][0]["pools"][0]["capacity"] = {}  # type: ignore[index]  # the file as it will be written
     with world.fleet() as fleet:
-        assert chosen(fleet).looked.missing == "pool gpu has no capacity for its load: set capacity in its section"
+        assert chosen(fleet).looked.missing == f"pool gpu has no capacity for its load: {HOW_TO_TELL}"
 
 
 def test_level_auto_plans_at_the_default_until_there_is_a_choice_and_then_at_it_with_the_reason(world: World) -> None:

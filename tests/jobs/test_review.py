@@ -8,6 +8,7 @@ import pytest
 
 from connectors.stores.memory import MemoryStore
 from forecaster.approval import PlanState
+from forecaster.capacity import HOW_TO_TELL
 from forecaster.decision import Paused, Ruling, RulingKind
 from forecaster.errors import NothingKept
 from forecaster.lineage import Lineage
@@ -188,9 +189,7 @@ def test_a_pool_without_capacity_is_told_to_set_one() -> None:
     member = member_of()
     pool = replace(member.workload.pools[0], capacity=replace(member.workload.pools[0].capacity, rpm=None))
     found = review(kept_of(replace(member, workload=replace(member.workload, pools=(pool,)))))
-    assert (
-        about(found, Code.NO_CAPACITY).sentence == "pool gpu has no capacity for rpm: it is held where it is; set capacity in its section"
-    )
+    assert about(found, Code.NO_CAPACITY).sentence == f"pool gpu has no capacity for rpm: it is held where it is; {HOW_TO_TELL}"
 
 
 def test_what_a_target_refused_and_what_alerted_is_told() -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import numpy as np
 import pytest
 
+from forecaster.capacity import HOW_TO_TELL
 from forecaster.errors import NothingKept
 from jobs.forecast import fetch_fleet
 from jobs.savings import Account, Asked, Row, account, whole_days
@@ -85,7 +86,7 @@ def test_a_workload_that_cannot_be_sized_is_left_out_and_named(world: World) -> 
     with world.fleet() as fleet:
         fetch_fleet(fleet, MIDNIGHT)
         found = account(fleet.store, fleet.members, days())
-    assert found.left_out == ("mystery: pool gpu has no capacity for its load; set capacity in its section",)
+    assert found.left_out == (f"mystery: pool gpu has no capacity for its load; {HOW_TO_TELL}",)
     assert row_of(found, None, 1).spent.reactive_hours == row_of(found, "chat", 1).spent.reactive_hours
 
 

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from forecaster.capacity import HOW_TO_TELL
 from forecaster.errors import ConfigRejected
 from forecaster.reasons import Code
 from jobs.apply import apply_fleet
@@ -30,7 +31,7 @@ def test_it_has_no_plan_and_the_forecast_says_why(world: World) -> None:
         (draft,) = forecast_fleet(fleet, NOW)
     assert draft.plans == ()
     assert [(failed.error, failed.sentence) for failed in draft.failures] == [
-        (Code.NO_CAPACITY, "pool gpu has no capacity for rpm: it is held where it is; set capacity in its section")
+        (Code.NO_CAPACITY, f"pool gpu has no capacity for rpm: it is held where it is; {HOW_TO_TELL}")
     ]
 
 
@@ -43,7 +44,7 @@ def test_its_floor_stays_as_found_with_that_reason_and_an_alert(world: World) ->
     assert [reason.code for reason in decision.reasons] == [Code.NO_CAPACITY]
     assert decision.alerts == decision.reasons
     assert (decision.floor, world.floor("chat")) == (2, 2)
-    assert "the floor is held at 2; set capacity in its section" in cycle.records[0].sentence
+    assert f"the floor is held at 2; {HOW_TO_TELL}" in cycle.records[0].sentence
 
 
 def test_a_floor_that_stood_when_capacity_was_taken_away_is_not_lowered(world: World) -> None:
@@ -80,7 +81,7 @@ def test_run_tells_it_and_is_partly_done_where_others_were_planned(world: World)
     world.workload("search")
     ended = forecaster(world.folder, "run", "--config", str(world.path), "--now", NOW.isoformat())
     assert ended.code == 3
-    assert "chat: pool gpu has no capacity for rpm: it is held where it is; set capacity in its section" in ended.err
+    assert f"chat: pool gpu has no capacity for rpm: it is held where it is; {HOW_TO_TELL}" in ended.err
 
 
 @pytest.mark.parametrize(

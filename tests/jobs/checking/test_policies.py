@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from forecaster.capacity import HOW_TO_TELL
 from forecaster.decision import Seen
 from jobs.checking.finding import State
 from jobs.checking.policies import check_policy
@@ -76,7 +77,7 @@ def test_a_lead_time_beyond_the_horizon_fails_since_no_floor_would_be_in_time() 
 
 def test_a_pool_without_a_capacity_for_any_signal_is_held_and_says_so() -> None:
     assert said(config_of(capacity={"tokens": 5}), seen()) == [
-        (State.WARNING, "pool gpu has no capacity for rpm, concurrency: it is held where it is; set capacity in its section")
+        (State.WARNING, f"pool gpu has no capacity for rpm, concurrency: it is held where it is; {HOW_TO_TELL}")
     ]
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from forecaster.advice import Verdict
+from forecaster.capacity import HOW_TO_TELL
 from forecaster.marks import Mark, MarkKind
 from forecaster.recommendation import Recommendation, Tried
 from forecaster.series import Floats, Signal, Window
@@ -183,7 +184,7 @@ def test_a_span_without_load_or_capacity_is_said_in_a_sentence(world: World) -> 
     del section(world)["pools"][0]["capacity"]
     with world.fleet() as fleet:
         fetch_fleet(fleet, MIDNIGHT)
-        assert advised(fleet).missing == "pool gpu has no capacity for its load; set capacity in its section"
+        assert advised(fleet).missing == f"pool gpu has no capacity for its load; {HOW_TO_TELL}"
 
 
 def test_days_that_are_marked_as_lies_say_nothing_of_the_load(world: World) -> None:
