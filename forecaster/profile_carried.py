@@ -145,10 +145,10 @@ def _knee(profile: Profile, slo: Slo) -> tuple[Point, Point, str] | Unproven:
     points = _rising(profile.points)
     judged = []
     for point in points:
-        missing = _missing(point, slo, profile.origin)
+        missing = untold(point, slo, profile.origin)
         if missing:
             return missing
-        judged.append(_broken(point, slo))
+        judged.append(outside(point, slo))
     holding = [i for i, broke in enumerate(judged) if not broke]
     if not holding:
         return f"the smallest load of the sweep, {_rate(points[0])}, already breaks the SLO: {judged[0]}; measure smaller ones"
@@ -174,7 +174,8 @@ def _rising(points: tuple[Point, ...]) -> list[Point]:
     return sorted(points, key=lambda point: (point.load_rpm, point.achieved_rpm))
 
 
-def _missing(point: Point, slo: Slo, origin: Origin) -> str:
+def untold(point: Point, slo: Slo, origin: Origin) -> str:
+    """What a step does not tell that it takes to judge it, empty where nothing is missing."""
     lacks = [name for name, _ in slo.limits if getattr(point, name).p95_s is None]
     if lacks:
         return f"P95 of {' and '.join(name.upper() for name in lacks)} is missing at {_rate(point)}"
@@ -183,8 +184,8 @@ def _missing(point: Point, slo: Slo, origin: Origin) -> str:
     return ""
 
 
-def _broken(point: Point, slo: Slo) -> str:
-    """Why a step is outside, empty where it holds."""
+def outside(point: Point, slo: Slo) -> str:
+    """Why a step is not carried within the SLO, empty where it is."""
     for name, limit_s in slo.limits:
         if (p95_s := getattr(point, name).p95_s) > limit_s:
             return f"P95 {name.upper()} {p95_s:.3g} s is above {limit_s:g} s"

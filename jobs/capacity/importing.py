@@ -11,7 +11,7 @@ from connectors.loadtests.registry import read_profile
 from connectors.loadtests.result_file import Mix
 from forecaster.errors import ConfigRejected, LoadTestRejected
 from forecaster.ports import Store
-from forecaster.profile import ProfileEntry, Setup, Slo
+from forecaster.profile import Profile, ProfileEntry, Setup, Slo
 from jobs.capacity.known import Known, known, newest_of
 from jobs.fleet import Member
 
@@ -39,22 +39,34 @@ def import_profile(store: Store, member: Member, pool: str, files: Sequence[Path
     What neither the files nor the person tell of the setup is taken from the pool's `serving`. Raises LoadTestRejected, and keeps nothing,
     where the files cannot be read, or prove no capacity within the SLO; ConfigRejected where there is no SLO, or --setup contradicts them.
     """
-    serving, key = _serving(member, pool), (member.workload.name, pool)
     profile = read_profile(files, told.mix)
     apart = profile.setup.changed(told.setup)
     if apart:
         raise ConfigRejected(f"--setup says otherwise than the files ({'; '.join(apart)}): correct the one, or leave it out")
+    slo = told.slo or profile.proven or slo_of(store, member, pool, now)
+    return keep_profile(store, member, pool, replace(profile, setup=told.setup.filled(profile.setup)), slo=slo, author=told.author, now=now)
+
+
+def slo_of(store: Store, member: Member, pool: str, now: datetime) -> Slo:
+    """The SLO of the pool's newest profile. Raises ConfigRejected where there is none yet."""
+    key = (member.workload.name, pool)
     before = newest_of(store, [key], now).get(key)
-    slo = told.slo or profile.proven or (None if before is None else before.slo)
-    if slo is None:
+    if before is None:
         raise ConfigRejected("a capacity is that within an SLO: say what P95 must keep, such as --slo ttft_p95=1s,e2e_p95=10s")
-    entry = ProfileEntry(
-        at=now, author=told.author, profile=replace(profile, setup=told.setup.filled(profile.setup).filled(serving)), slo=slo
-    )
+    return before.slo
+
+
+def keep_profile(store: Store, member: Member, pool: str, profile: Profile, *, slo: Slo, author: str, now: datetime) -> Known:
+    """Keep a profile as the pool's from `now` on; what it does not tell of the setup is taken from the pool's `serving`.
+
+    Raises LoadTestRejected, and keeps nothing, where it proves no capacity within the SLO.
+    """
+    serving = serving_of(member, pool)
+    entry = ProfileEntry(at=now, author=author, profile=replace(profile, setup=profile.setup.filled(serving)), slo=slo)
     found = known(entry, serving, now)
     if isinstance(found.found, str):
         raise LoadTestRejected(f"{profile.source}: {found.found}; nothing was kept")
-    store.append_profiles([(*key, entry)])
+    store.append_profiles([(member.workload.name, pool, entry)])
     return found
 
 
@@ -70,7 +82,7 @@ def pool_of(member: Member, name: str | None) -> str:
     raise ConfigRejected(f"{said}; {member.workload.name} has: {', '.join(names)}")
 
 
-def _serving(member: Member, pool: str) -> Setup:
+def serving_of(member: Member, pool: str) -> Setup:
     """What a pool, or a variant, serves with."""
     of_variant = {variant.name: variant.serving for variant in member.variants}
     return of_variant[pool] if pool in of_variant else member.servings.get(pool, Setup())
