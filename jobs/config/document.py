@@ -17,6 +17,7 @@ from jobs.config.budgets import BudgetSection, without_budget
 from jobs.config.contradictions import contradictions, placed
 from jobs.config.events import EventSection
 from jobs.config.policy import SECTION
+from jobs.config.replay import ReplaySection
 from jobs.config.scalars import Count, Duration, Integer, Name, Number, Positive, Whole
 from jobs.config.serve import ServeSection
 from jobs.config.templates import TemplateSection
@@ -222,6 +223,8 @@ class Config(BaseModel):
     """Which level and HPA target are recommended."""
     tiers: TiersSection | None = None
     """Levers that act within seconds, and limits that follow ready capacity. Default: none."""
+    replay: ReplaySection = ReplaySection()
+    """How `forecaster capacity replay` drives load."""
     daemon: DaemonSection = DaemonSection()
     """The long-running service."""
     serve: ServeSection = ServeSection()

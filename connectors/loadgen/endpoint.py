@@ -1,0 +1,151 @@
+"""What an OpenAI-compatible endpoint says to a first request: which model it serves, and whether it takes what a replay sends."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from http import HTTPStatus
+from typing import Any
+
+from connectors.http.api import Api
+from connectors.http.endpoint import Answer, Call, Endpoint, Unreachable, Unusable
+from forecaster.errors import LoadTestFailed
+
+_PATH = "/v1/chat/completions"
+_ENDINGS = (_PATH, "/v1")
+_SHOWN_CHARS = 200
+_ANSWER_S = 120
+"""A model that is loaded has said one token by then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Served:
+    """An endpoint that answers. url: without /v1. takes_ignore_eos: whether answers can be made as long as the log's.
+
+    key_variable: the environment variable with its key, None = it needs none.
+    """
+
+    url: str
+    model: str
+    takes_ignore_eos: bool
+    key_variable: str | None = None
+    key: str | None = field(default=None, repr=False)
+
+
+def first_answer(url: str, *, model: str | None, key: str | None, key_variable: str) -> Served:
+    """The endpoint as it answers one short streamed chat completion. model: its name there, None = the only one that it lists.
+
+    Raises LoadTestFailed with one sentence: nobody answers, the key is refused, the model is not known, or this is no such endpoint.
+    """
+    base = url.rstrip("/")
+    base = next((base.removesuffix(ending) for ending in _ENDINGS if base.endswith(ending)), base)
+    if not base.startswith(("http://", "https://")):
+        raise LoadTestFailed(f"--endpoint must begin with http:// or https://, got {url!r}")
+    try:
+        api = Api(Endpoint(base_url=base, bearer=key, timeout_s=_ANSWER_S, attempts=1))
+    except Unusable as error:
+        raise LoadTestFailed(f"endpoint {base}: {error}") from error
+    try:
+        asking = _Asking(base=base, api=api, has_key=key is not None, key_variable=key_variable)
+        served = Served(
+            url=base,
+            model=asking.model() if model is None else model,
+            takes_ignore_eos=True,
+            key=key,
+            key_variable=None if key is None else key_variable,
+        )
+        return asking.completed(served)
+    finally:
+        api.close()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asking:
+    base: str
+    api: Api
+    has_key: bool
+    key_variable: str
+
+    def model(self) -> str:
+        """The only model that is listed."""
+        answer = self._answer(Call(method="GET", path="/v1/models"))
+        listed = _json(answer).get("data")
+        ids = (
+            [each["id"] for each in listed if isinstance(each, dict) and isinstance(each.get("id"), str)]
+            if isinstance(listed, list)
+            else []
+        )
+        match ids:
+            case [only]:
+                return str(only)
+            case []:
+                raise LoadTestFailed(f"endpoint {self.base} lists no model at /v1/models: name it as `serving: {{model: ...}}` of the pool")
+            case _:
+                raise LoadTestFailed(f"endpoint {self.base} serves {', '.join(ids)}: say which as `serving: {{model: ...}}` of the pool")
+
+    def completed(self, served: Served) -> Served:
+        """The endpoint, once it has streamed an answer; without `ignore_eos` where it refuses a field that OpenAI does not know."""
+        answer = self._answer(_completion(served))
+        if answer.status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
+            served = replace(served, takes_ignore_eos=False)
+            answer = self._answer(_completion(served))
+        if answer.status != HTTPStatus.OK:
+            raise LoadTestFailed(f"endpoint {self.base} refuses a chat completion of model {served.model}: {_why(answer)}")
+        if not any("choices" in chunk for chunk in _streamed(answer)):
+            raise LoadTestFailed(f"endpoint {self.base} is not OpenAI-compatible: it streams no chat completion at {_PATH}")
+        return served
+
+    def _answer(self, call: Call) -> Answer:
+        try:
+            answer = self.api.answer(call)
+        except (Unreachable, Unusable) as error:
+            raise LoadTestFailed(f"endpoint {self.base} does not answer: {error}") from error
+        if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
+            said = "refuses the key" if self.has_key else "needs a key"
+            raise LoadTestFailed(f"endpoint {self.base} {said} (HTTP {answer.status}): put it into the variable {self.key_variable}")
+        if answer.status == HTTPStatus.NOT_FOUND and call.method == "POST" and answer.is_page:
+            raise LoadTestFailed(f"endpoint {self.base} is not OpenAI-compatible: there is nothing at {_PATH}")
+        return answer
+
+
+def _completion(served: Served) -> Call:
+    """As the load generator will ask, of one token."""
+    asked: dict[str, Any] = {
+        "model": served.model,
+        "messages": [{"role": "user", "content": "the time of"}],
+        "stream": True,
+        "stream_options": {"include_usage": True},
+        "max_completion_tokens": 1,
+    }
+    if served.takes_ignore_eos:
+        asked["ignore_eos"] = True
+    return Call(method="POST", path=_PATH, body=json.dumps(asked).encode(), repeatable=False)
+
+
+def _streamed(answer: Answer) -> Iterator[dict[str, Any]]:
+    for line in answer.text.splitlines():
+        if line.startswith("data:") and (text := line.removeprefix("data:").strip()) != "[DONE]":
+            try:
+                chunk = json.loads(text)
+            except ValueError:
+                return
+            if isinstance(chunk, dict):
+                yield chunk
+
+
+def _json(answer: Answer) -> dict[str, Any]:
+    try:
+        found = json.loads(answer.body)
+    except ValueError:
+        return {}
+    return found if answer.status == HTTPStatus.OK and isinstance(found, dict) else {}
+
+
+def _why(answer: Answer) -> str:
+    """The server's own words, cut."""
+    try:
+        said = json.loads(answer.body)
+        error = said.get("error", said) if isinstance(said, dict) else said
+        text = str(error.get("message", error)) if isinstance(error, dict) else str(error)
+    except ValueError:
+        text = "a web page" if answer.is_page else answer.text
+    return f"HTTP {answer.status}, {' '.join(text.split())[:_SHOWN_CHARS]}"
