@@ -11,6 +11,7 @@ SETUP = Setup(
 )
 SLO = Slo(ttft_p95_s=1.0, e2e_p95_s=10.0)
 KNEE_RPM = 600.0
+SOURCES = {Origin.REPLAY: "replay of day.csv", Origin.FILE: "vLLM bench serve run.json", Origin.PRODUCTION: "production of 14 days"}
 
 
 def point(rpm: float, *, ttft_s: float = 0.2, e2e_s: float = 4.0, served: float = 1.0, errors: float | None = 0.0) -> Point:
@@ -34,10 +35,12 @@ def sweep() -> tuple[Point, ...]:
     return (point(300), point(480), point(KNEE_RPM), point(660, ttft_s=0.8))
 
 
-def profile(points: Sequence[Point] | None = None, setup: Setup = SETUP, measured_at: datetime | None = MEASURED) -> Profile:
-    """What a file of a load test comes to."""
+def profile(
+    points: Sequence[Point] | None = None, setup: Setup = SETUP, measured_at: datetime | None = MEASURED, origin: Origin = Origin.FILE
+) -> Profile:
+    """What a file of a load test comes to, or another measurement."""
     steps = sweep() if points is None else tuple(points)
-    return Profile(origin=Origin.FILE, source="vLLM bench serve run.json", points=steps, setup=setup, measured_at=measured_at)
+    return Profile(origin=origin, source=SOURCES[origin], points=steps, setup=setup, measured_at=measured_at)
 
 
 def entry(at: datetime, of: Profile | None = None, slo: Slo = SLO) -> ProfileEntry:
