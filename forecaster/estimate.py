@@ -63,7 +63,7 @@ def estimate(terms: Terms, setup: Setup, measured: Lengths) -> Carried | Unprove
     lengths = terms.lengths if terms.lengths.are_known else _filled(terms.lengths, measured)
     sent, generated = lengths.input_tokens, lengths.output_tokens
     if setup.max_batch is None or sent is None or generated is None:
-        return f"the estimate lacks {' and '.join(_missing(setup, lengths))}"
+        return f"the estimate lacks {', '.join(_missing(setup, lengths))}"
     per_place_rpm = terms.output_tokens_s / (1 + sent / generated * terms.coefficient) * MINUTE_S / generated
     step = Point(
         achieved_rpm=setup.max_batch * per_place_rpm,
@@ -113,11 +113,11 @@ def _filled(said: Lengths, measured: Lengths) -> Lengths:
 
 
 def _missing(setup: Setup, lengths: Lengths) -> list[str]:
-    lacks = ["how many requests are batched (say serving.max_batch)"] if setup.max_batch is None else []
-    for name, value in (("input", lengths.input_tokens), ("output", lengths.output_tokens)):
-        if value is None:
-            lacks.append(f"the mean {name} length (say estimate.{name}_tokens, or let the signal {name}_length be measured)")
-    return lacks
+    pairs = (("input", lengths.input_tokens), ("output", lengths.output_tokens))
+    return [
+        *(["serving.max_batch"] if setup.max_batch is None else []),
+        *(f"estimate.{name}_tokens (or the signal {name}_length)" for name, value in pairs if value is None),
+    ]
 
 
 def _source(terms: Terms, lengths: Lengths, input_per_output: float, batch: float) -> str:

@@ -11,6 +11,13 @@ from forecaster.profile import Origin
 from forecaster.profile_carried import Carried, Confidence
 
 _ORDER = tuple(Origin)
+_NAMES = {
+    Origin.REPLAY: "the replay",
+    Origin.FILE: "the load test",
+    Origin.PRODUCTION: "production",
+    Origin.ESTIMATE: "the estimate",
+    Origin.CONFIGURED: "the configuration",
+}
 
 
 class Follows(StrEnum):
@@ -55,6 +62,11 @@ class Source:
     def capacity(self) -> Capacity | None:
         """The figures, None = it proves none."""
         return self.found.capacity if isinstance(self.found, Carried) else self.found if isinstance(self.found, Capacity) else None
+
+    @property
+    def name(self) -> str:
+        """In words."""
+        return _NAMES[self.origin]
 
     @property
     def carried(self) -> Carried | None:
@@ -112,17 +124,17 @@ def _used(proven: Sequence[Source], asked: Asked) -> Source | None:
 
 def _why_not(source: Source, used: Source | None, asked: Asked) -> str:
     if isinstance(source.found, str):
-        return source.found if source.origin is Origin.ESTIMATE else f"it proves no capacity: {source.found}"
+        return source.found if source.origin is Origin.ESTIMATE else f"proves no capacity: {source.found}"
     if used is not None and used.origin is Origin.CONFIGURED:
         return "figures in the configuration win"
     unasked = _unasked(source, asked)
     if unasked or used is None:
         return unasked
     if asked.follows is Follows.IMPORTED:
-        return f"the {used.origin} is fresher"
+        return f"{used.name} is fresher"
     if _ORDER.index(source.origin) > _ORDER.index(used.origin):
-        return f"the {used.origin} goes before it"
-    return f"of low confidence, and the {used.origin} is fresher and of {used.confidence} confidence"
+        return f"{used.name} goes before it"
+    return f"of low confidence, and {used.name} is fresher and of {used.confidence} confidence"
 
 
 def _unasked(source: Source, asked: Asked) -> str:

@@ -114,7 +114,7 @@ def how_to_tell(member: Member, pool: Pool) -> str:
     """What to do about such a pool: what is missing of what it asks for, else how to ask."""
     asked, choice = member.asked.get(pool.name, Asked()), member.choices.get(pool.name, Choice())
     if pool.capacity.is_known and choice.used is not None:
-        return f"its {choice.used.origin} tells none for that: read the load in another signal, or {HOW_TO_TELL}"
+        return f"{choice.used.name} tells none for that: read the load in another signal, or {HOW_TO_TELL}"
     return what_is_missing(asked, choice, f"--workload {member.workload.name} --pool {pool.name}")
 
 
@@ -123,7 +123,7 @@ def stale(member: Member, pool: Pool) -> tuple[Reason, ...]:
     used = member.choices.get(pool.name, Choice()).used
     if used is None or not used.stale:
         return ()
-    detail = f"pool {pool.name} rests on a stale {used.origin}, since {'; '.join(used.stale)}: measure again, or correct `serving`"
+    detail = f"pool {pool.name} rests on what is stale: {used.name}, since {'; '.join(used.stale)}: measure again, or correct `serving`"
     return (Reason(code=Code.CAPACITY_STALE, detail=detail),)
 
 
@@ -133,7 +133,7 @@ def what_is_missing(asked: Asked, choice: Choice, which: str) -> str:
         return HOW_TO_TELL
     if choice.used is not None:
         return "what is known contradicts its slo: mend slo.service, or measure again"
-    said = [f"{source.origin}: {why}" for source, why in choice.beside]
+    said = [why if source.origin is Origin.ESTIMATE else f"{source.name} {why}" for source, why in choice.beside]
     if asked.follows is not Follows.NONE and not any(source.origin is not Origin.ESTIMATE for source, _ in choice.beside):
         said.insert(0, f"no profile is known: run `forecaster capacity import FILE... {which}`")
     return "; ".join(said)

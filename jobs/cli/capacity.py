@@ -123,7 +123,7 @@ def _cells(row: "PoolCapacity", now: "datetime") -> "Iterator[tuple[object, ...]
     from jobs.cli.show import amount
 
     nothing = (None,) * 9
-    if row.used is None:
+    if not row.sources:
         yield (row.workload, row.pool, None, False, *nothing, row.missing)
     for source, why in row.sources:
         capacity, found = source.capacity, source.carried
@@ -138,7 +138,7 @@ def _cells(row: "PoolCapacity", now: "datetime") -> "Iterator[tuple[object, ...]
             None if source.confidence is None else str(source.confidence),
             None if found is None else str(found.binds),
             amount(None if found is None else found.memory_in_flight),
-            "; ".join(source.stale) or None,
+            Cell(value="; ".join(source.stale), words="yes") if source.stale else None,
             None if capacity is None else capacity.source,
             why or None,
         )
@@ -166,6 +166,7 @@ def _notes(row: "PoolCapacity") -> "Iterator[str]":
         unknown = f" (memory: {found.memory_unknown})" if found.memory_unknown else ""
         yield f"{found.binds.advice}{unknown}"
         yield from (f"confidence {told.confidence}: {doubt}" for doubt in told.doubts)
+    yield from (f"{source.name} is stale: {'; '.join(source.stale)}" for source, _ in row.choice.beside if source.stale)
     if row.contradiction:
         yield f"the configured figures hold, and the profile contradicts them: {row.contradiction}"
 

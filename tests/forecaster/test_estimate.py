@@ -89,9 +89,8 @@ def test_lengths_that_are_not_said_are_those_that_are_measured() -> None:
 
 def test_everything_that_is_missing_is_named_in_one_sentence() -> None:
     assert estimate(replace(TERMS, lengths=Lengths()), Setup(), UNKNOWN) == (
-        "the estimate lacks how many requests are batched (say serving.max_batch) and the mean input length (say estimate.input_tokens, or "
-        "let the signal input_length be measured) and the mean output length (say estimate.output_tokens, or let the signal output_length "
-        "be measured)"
+        "the estimate lacks serving.max_batch, estimate.input_tokens (or the signal input_length), "
+        "estimate.output_tokens (or the signal output_length)"
     )
 
 

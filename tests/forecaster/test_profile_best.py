@@ -85,8 +85,8 @@ def test_one_of_low_confidence_gives_way_to_a_fresher_one_that_is_better(first: 
 def test_what_gave_way_says_so_and_what_waits_says_what_goes_before_it() -> None:
     choice = choose([source(Origin.REPLAY, LOW), source(Origin.FILE, MEDIUM, days=1), source(Origin.PRODUCTION)], BEST)
     assert why(choice) == {
-        Origin.REPLAY: "of low confidence, and the file is fresher and of medium confidence",
-        Origin.PRODUCTION: "the file goes before it",
+        Origin.REPLAY: "of low confidence, and the load test is fresher and of medium confidence",
+        Origin.PRODUCTION: "the load test goes before it",
     }
 
 
@@ -94,7 +94,7 @@ def test_what_proves_nothing_is_passed_over_and_says_why() -> None:
     choice = choose([unproven(Origin.REPLAY), source(Origin.PRODUCTION)], BEST)
     assert choice.used is not None
     assert choice.used.origin is Origin.PRODUCTION
-    assert why(choice) == {Origin.REPLAY: "it proves no capacity: the sweep never broke the SLO"}
+    assert why(choice) == {Origin.REPLAY: "proves no capacity: the sweep never broke the SLO"}
     assert used(BEST, unproven(Origin.FILE)) is None
 
 
