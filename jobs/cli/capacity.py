@@ -120,7 +120,7 @@ def _capacities(rows: "list[PoolCapacity]", now: "datetime") -> "Table":
 
 
 def _cells(row: "PoolCapacity", now: "datetime") -> "Iterator[tuple[object, ...]]":
-    from jobs.cli.show import amount
+    from jobs.cli.show import Cell, amount
 
     nothing = (None,) * 9
     if not row.sources:
