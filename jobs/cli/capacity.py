@@ -160,12 +160,13 @@ def _notes(row: "PoolCapacity") -> "Iterator[str]":
     told = next((source for source, _ in row.sources if source.carried is not None), None)
     found = None if told is None else told.carried
     if told is not None and found is not None:
+        whose = "" if told is row.used else f"{told.name}: "
         broke = f"; the next step, {found.beyond.load_rpm:,.0f} rpm, broke: {found.broke}" if found.beyond is not None else ""
         if told.slo:
-            yield f"within {told.slo}{broke}"
+            yield f"{whose}within {told.slo}{broke}"
         unknown = f" (memory: {found.memory_unknown})" if found.memory_unknown else ""
-        yield f"{found.binds.advice}{unknown}"
-        yield from (f"confidence {told.confidence}: {doubt}" for doubt in told.doubts)
+        yield f"{whose}{found.binds.advice}{unknown}"
+        yield from (f"{whose}confidence {told.confidence}: {doubt}" for doubt in told.doubts)
     yield from (f"{source.name} is stale: {'; '.join(source.stale)}" for source, _ in row.choice.beside if source.stale)
     if row.contradiction:
         yield f"the configured figures hold, and the profile contradicts them: {row.contradiction}"
