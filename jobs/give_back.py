@@ -24,7 +24,7 @@ class Released:
 
 def give_back(name: str, target: ScaleTarget, now: datetime) -> Released:
     """Put the original back, whatever stands there."""
-    return _tried(name, lambda: _released(name, target, target.observe(now)))
+    return tried(name, lambda: _released(name, target, target.observe(now)))
 
 
 def give_back_expired(name: str, target: ScaleTarget, now: datetime) -> Released | None:
@@ -39,16 +39,16 @@ def give_back_expired(name: str, target: ScaleTarget, now: datetime) -> Released
             return None
         return _released(name, target, seen) if seen.paused is not Paused.HOLD else _held(name, seen)
 
-    return _tried(name, once)
+    return tried(name, once)
 
 
-def _tried(name: str, once: Callable[[], Outcome], attempts: int = _ATTEMPTS) -> Outcome | Released:
-    """One look and what follows from it; again from the look on where somebody wrote in between."""
+def tried(name: str, once: Callable[[], Outcome], attempts: int = _ATTEMPTS) -> Outcome | Released:
+    """One look at a target or lever and what follows from it; again from the look on where somebody wrote in between."""
     try:
         return once()
     except TargetError as error:
         if isinstance(error, TargetConflict) and attempts > 1:
-            return _tried(name, once, attempts - 1)
+            return tried(name, once, attempts - 1)
         return Released(sentence=f"{name} was not released: {error}", failed=True)
 
 

@@ -37,13 +37,22 @@ def scoped(path: Json) -> Json:
 
 
 def list_objects(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types
-    """One page of the objects of a kind."""
+    """One page of the objects of a kind; of the core group ConfigMaps alone, as `method_of`."""
+    if not path["group"]:
+        return _list_config_maps(wanted, api, path["namespace"], timeout_s)
     kind = {name: path[name] for name in ("group", "version", "plural")}
     if path["namespace"]:
         return api.list_namespaced_custom_object(
             **kind, namespace=path["namespace"], **wanted, _preload_content=False, _request_timeout=timeout_s
         )
     return api.list_cluster_custom_object(**kind, **wanted, _preload_content=False, _request_timeout=timeout_s)
+
+
+def _list_config_maps(wanted: Json, api: "CustomObjectsApi", namespace: str, timeout_s: float) -> Any:  # noqa: ANN401  # no types
+    from kubernetes.client import CoreV1Api  # noqa: PLC0415
+
+    core, asked = CoreV1Api(api.api_client), wanted | {"_preload_content": False, "_request_timeout": timeout_s}
+    return core.list_namespaced_config_map(namespace, **asked) if namespace else core.list_config_map_for_all_namespaces(**asked)
 
 
 def list_pods(wanted: Json, api: "CustomObjectsApi", path: Json, timeout_s: float) -> Any:  # noqa: ANN401  # the client has no types

@@ -8,6 +8,7 @@ try_...   the same patches in a rehearsal on the API server itself
 
 import hashlib
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self
 
@@ -202,6 +203,47 @@ class KubernetesFieldLever:
         except ValidationError as error:
             msg = f"the annotation {self._mark} of {self._ref} does not say what {spell(self._path)} was before us: correct or remove it"
             raise TargetRefused(msg) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedField:
+    """One field that we hold, as its object says. field, until: None = the mark cannot be read, which only a person can mend."""
+
+    namespace: str
+    name: str
+    mark: str
+    field: str | None
+    until: datetime | None
+
+
+def marked_fields(kind: ObjectRef, cluster: Cluster) -> tuple[MarkedField, ...]:
+    """Every field that we hold on the objects of a kind. Raises as `observe` does, TargetMissing where no such kind is served."""
+    try:
+        objects = cluster.find(kind, "")
+    except KubeFailed as failed:
+        raise target_error(failed) from failed
+    found = [
+        _marked_field(metadata, key, text)
+        for metadata in (value.get("metadata") or {} for value in objects)
+        for key, text in (metadata.get("annotations") or {}).items()
+        if key.startswith(MARK)
+    ]
+    return tuple(sorted(found, key=lambda one: (one.namespace, one.name, one.mark)))
+
+
+def _marked_field(metadata: Json, key: str, text: str) -> MarkedField:
+    try:
+        mark = _Mark.model_validate_json(text)
+        parse(mark.field)
+    except ValueError:  # pydantic's own is one
+        mark = None
+    return MarkedField(
+        namespace=metadata.get("namespace", ""),
+        name=metadata["name"],
+        mark=key,
+        field=None if mark is None else mark.field,
+        until=None if mark is None else mark.until.astimezone(UTC),
+    )
 
 
 class _Mark(BaseModel):

@@ -37,12 +37,14 @@ def watch(
             "--kind",
             metavar="KIND",
             envvar="FORECASTER_WATCHDOG_KINDS",
-            help=f"A kind of object. Default: {' and '.join(DEFAULT)}, where the cluster has them.",
+            help=f"A kind of object; lever:GROUP/VERSION/PLURAL for its levers. Default: {' and '.join(DEFAULT)}, where there are any.",
         ),
     ] = None,
     config: Annotated[
         Path | None,
-        typer.Option("--config", metavar="FILE", help="Look at the targets that this configuration names; nothing else of it is read."),
+        typer.Option(
+            "--config", metavar="FILE", help="Look at the targets and levers that this configuration names; nothing else of it is read."
+        ),
     ] = None,
     grace: Annotated[
         str,
@@ -58,7 +60,7 @@ def watch(
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be put back, and write nothing.")] = False,
 ) -> None:
-    """Put the original value back on every object whose forecaster/valid-until has passed.
+    """Put the original value back on every object whose forecaster/valid-until has passed, and every lever whose end has come.
 
     An object with forecaster/paused=hold is left as it is. Exit codes: 0 done, 1 failed, 2 usage, 3 partly done.
 
@@ -66,25 +68,33 @@ def watch(
     """
     from connectors.kube.connection import KubeConnection
     from jobs.clock import SystemClock
-    from jobs.watchdog.configured import configured_targets
+    from jobs.watchdog.configured import configured_levers, configured_targets
     from jobs.watchdog.kinds import kind_of
+    from jobs.watchdog.levers import PREFIX, lever_kind, look_at_levers, put_back
     from jobs.watchdog.look import Where, give_back_all, look
 
     now = SystemClock().now() - _span(grace)
     asked = kind or (() if config is not None else DEFAULT)
     where = Where(
-        kinds=tuple(kind_of(each) for each in dict.fromkeys(asked)),
+        kinds=tuple(kind_of(each) for each in dict.fromkeys(asked) if not each.startswith(PREFIX)),
         namespaces=tuple(dict.fromkeys(namespace or ())),
         cluster=KubeConnection(kubeconfig=kubeconfig),
         lenient=not kind,
     )
+    with_levers = [lever_kind(each) for each in dict.fromkeys(asked) if each.startswith(PREFIX)]
     named = {} if config is None else configured_targets(config)
-    seen = look(where, now)
-    outcomes = (*seen.failures, *give_back_all({**seen.expired, **named}, now, rehearsed=dry_run))
+    named_levers = {} if config is None else configured_levers(config)
+    seen, levers = look(where, now), look_at_levers(with_levers, where.namespaces, where.cluster, now)
+    outcomes = (
+        *seen.failures,
+        *give_back_all({**seen.expired, **named}, now, rehearsed=dry_run),
+        *levers.failures,
+        *put_back({**levers.expired, **named_levers}, now, rehearsed=dry_run),
+    )
     for outcome in outcomes:
         typer.echo(f"forecaster-watchdog: {outcome.sentence}" if outcome.failed else outcome.sentence, err=outcome.failed)
     if not outcomes:
-        typer.echo(f"nothing to give back; objects whose valid-until has not passed: {seen.good}", err=True)
+        typer.echo(f"nothing to give back; objects whose valid-until has not passed: {seen.good + levers.good}", err=True)
     failed = sum(outcome.failed for outcome in outcomes)
     raise typer.Exit(_DONE if not failed else _FAILED if failed == len(outcomes) else _PARTLY)
 
