@@ -19,7 +19,8 @@ KV cache off the prefill that it plans for, and nothing off decode.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
@@ -91,6 +92,7 @@ class Caches:
 
     responses, prefix: what is counted on of either, None = it takes nothing off. prefill_ratio: the part of a request's service that is
     prefill while nothing is kept. measured_ratio: prefix hits when the pool's capacity was measured. hits: those that are counted on now.
+    lost: those that what is measured behind the caches lacks, once they are gone (`emptied`).
     """
 
     responses: Counted | None = None
@@ -98,6 +100,7 @@ class Caches:
     prefill_ratio: float = 0.0
     measured_ratio: float = 0.0
     hits: Hits = field(default_factory=Hits)
+    lost: Hits = field(default_factory=Hits)
 
     def __post_init__(self) -> None:
         if not 0 <= self.prefill_ratio <= 1:
@@ -114,29 +117,38 @@ class Caches:
         return {signal: counted for signal, counted in both.items() if counted is not None}
 
     def left(self, signal: Signal) -> float:
-        """What is left of a load signal, 1 = all of it. Above 1 only where prefix hits are fewer than capacity was measured with."""
+        """What is left of a load signal, 1 = all of it.
+
+        Above 1 only where prefix hits are fewer than capacity was measured with, and where caches were emptied: tokens and requests in
+        flight then come back of those that a cache answered, and prefill takes its time again.
+        """
         match signal:
             case Signal.RPM:
-                return max(_LEAST_LEFT, self._unanswered * self._work)
+                return max(_LEAST_LEFT, self._unanswered(self.hits) * self._work(self.hits))
             case Signal.TOKENS:
-                return max(_LEAST_LEFT, self._work)
+                return max(_LEAST_LEFT, self._work(self.hits)) / max(_LEAST_LEFT, self._unanswered(self.lost))
+            case Signal.CONCURRENCY:
+                cold = 1.0 if self.lost.prefix is None else self._work(EMPTY)
+                return cold / max(_LEAST_LEFT, self._unanswered(self.lost) * self._work(self.lost))
             case _:
                 return 1.0
+
+    def emptied(self, usual: Hits) -> Self:
+        """The same once all is gone that they have. usual: the hits that load was measured with behind them."""
+        return replace(self, hits=EMPTY, lost=usual)
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
         """What comes off and what is not known, in words."""
         return tuple(self._reasons())
 
-    @property
-    def _unanswered(self) -> float:
-        return 1.0 if self.responses is None or self.hits.responses is None else 1 - self.hits.responses
+    def _unanswered(self, hits: Hits) -> float:
+        return 1.0 if self.responses is None or hits.responses is None else 1 - hits.responses
 
-    @property
-    def _work(self) -> float:
-        if self.prefix is None or self.hits.prefix is None:
+    def _work(self, hits: Hits) -> float:
+        if self.prefix is None or hits.prefix is None:
             return 1.0
-        return (1 - self.prefill_ratio * self.hits.prefix) / (1 - self.prefill_ratio * self.measured_ratio)
+        return (1 - self.prefill_ratio * hits.prefix) / (1 - self.prefill_ratio * self.measured_ratio)
 
     def _reasons(self) -> Iterator[Reason]:
         for signal, counted in self.counted.items():
@@ -145,12 +157,12 @@ class Caches:
                 detail = f"{name} were measured for less than a day of the last {counted.days:g}: nothing comes off for them"
                 yield Reason(code=Code.CACHE_UNKNOWN, detail=detail)
             elif signal is Signal.RESPONSE_HITS:
-                detail = f"caches answer {hits:.0%} of requests ({counted.told}): {self._unanswered:.2g} of arrivals are left"
+                detail = f"caches answer {hits:.0%} of requests ({counted.told}): {self._unanswered(self.hits):.2g} of arrivals are left"
                 yield Reason(code=Code.CACHE_HITS, detail=detail)
             else:
                 cold = f", and capacity was measured with {self.measured_ratio:.0%}" if self.measured_ratio else ""
                 told = f"{hits:.0%} of prompt tokens are kept ({counted.told}){cold}, and prefill is {self.prefill_ratio:.0%} of a request"
-                yield Reason(code=Code.CACHE_HITS, detail=f"{told}: {self._work:.2g} of its work is left")
+                yield Reason(code=Code.CACHE_HITS, detail=f"{told}: {self._work(self.hits):.2g} of its work is left")
 
 
 def _smaller(planned: float | None, live: float | None) -> float | None:

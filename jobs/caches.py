@@ -12,25 +12,33 @@ from forecaster.workload import Workload
 from jobs.draft import Draft
 from jobs.fleet import Fleet, Member
 
+_MEDIAN = 0.5
+
 
 def relieved(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     """The draft with what is counted on of its caches, the same one where it has none. Raises StoreError and HistoryAtOtherStep."""
     counted = counted_of(draft.member.workload)
     if not counted:
         return draft
-    found = {signal: _counted_on(fleet.store, draft.member, signal, each, now) for signal, each in counted.items()}
-    hits = Hits(responses=found.get(Signal.RESPONSE_HITS), prefix=found.get(Signal.PREFIX_HITS))
-    return replace(draft, member=replace(draft.member, workload=with_hits(draft.member.workload, hits)))
+    hits, workload = _hits(fleet.store, draft.member, counted, now), draft.member.workload
+    pools = tuple(replace(pool, caches=replace(pool.caches, hits=hits)) for pool in workload.pools)
+    return replace(draft, member=replace(draft.member, workload=replace(workload, pools=pools)))
 
 
-def with_hits(workload: Workload, hits: Hits) -> Workload:
-    """The workload whose pools count on these hits."""
-    return replace(workload, pools=tuple(replace(pool, caches=replace(pool.caches, hits=hits)) for pool in workload.pools))
+def usual_hits(fleet: Fleet, member: Member, now: datetime) -> Hits:
+    """The median over the days that are counted on. Raises StoreError and HistoryAtOtherStep."""
+    usual = {signal: replace(counted, quantile=_MEDIAN) for signal, counted in counted_of(member.workload).items()}
+    return _hits(fleet.store, member, usual, now)
 
 
 def counted_of(workload: Workload) -> Mapping[Signal, Counted]:
     """The shares of hits that any of its pools counts on."""
     return {signal: counted for pool in workload.serving for signal, counted in pool.caches.counted.items()}
+
+
+def _hits(store: Store, member: Member, counted: Mapping[Signal, Counted], now: datetime) -> Hits:
+    found = {signal: _counted_on(store, member, signal, each, now) for signal, each in counted.items()}
+    return Hits(responses=found.get(Signal.RESPONSE_HITS), prefix=found.get(Signal.PREFIX_HITS))
 
 
 def _counted_on(store: Store, member: Member, signal: Signal, counted: Counted, now: datetime) -> float | None:

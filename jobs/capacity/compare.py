@@ -15,6 +15,7 @@ from forecaster.series import Signal, Window
 from forecaster.unit_cost import Task
 from forecaster.units import DAY_S, MINUTE_S
 from forecaster.workload import Pool
+from jobs.caches import relieved
 from jobs.capacity.known import choice_of, newest_of_each
 from jobs.capacity.lengths import measured_lengths
 from jobs.capacity.tasks import Tasks
@@ -58,7 +59,7 @@ class Option:
 def compare(fleet: Fleet, member: Member, now: datetime) -> Iterator[Option]:
     """What runs, and each variant that would take its place, pool by pool. Raises StoreError."""
     (member,) = with_points(fleet.store, [member], now)
-    draft = recall(fleet, Draft(member=member), now)
+    draft = relieved(fleet, recall(fleet, Draft(member=member), now), now)
     draft = foresee(believe(fleet, draft, now), known_events(fleet, now))
     day, window = _tomorrow(member, now)
     tasks = Tasks(fleet.store, member, now)

@@ -100,6 +100,20 @@ def test_the_table_of_the_page_is_true(found: Caches, asked: int) -> None:
     assert -(-1_000 * found.left(Signal.RPM) // 60) == asked
 
 
+@given(caches(), both)
+def test_a_flush_never_lowers_a_floor_and_costs_nothing_where_no_hits_are_known(found: Caches, usual: Hits) -> None:
+    for signal in (Signal.RPM, Signal.TOKENS, Signal.CONCURRENCY):
+        assert found.emptied(usual).left(signal) >= found.left(signal)
+        assert replace(found, hits=Hits()).emptied(Hits()).left(signal) == 1.0
+
+
+def test_what_is_measured_behind_a_cache_comes_back_once_it_is_emptied() -> None:
+    gone = Caches(responses=Counted(), prefix=Counted(), prefill_ratio=0.5).emptied(Hits(responses=0.5, prefix=0.4))
+    assert gone.left(Signal.RPM) == 1.0
+    assert gone.left(Signal.TOKENS) == 2.0
+    assert gone.left(Signal.CONCURRENCY) == pytest.approx(2 / 0.8)
+
+
 def test_a_capacity_that_was_measured_warm_counts_its_hits_once_and_costs_more_once_they_are_gone() -> None:
     warm = Caches(prefix=Counted(), prefill_ratio=0.5, measured_ratio=0.4, hits=Hits(prefix=0.4))
     assert warm.left(Signal.RPM) == pytest.approx(1.0)

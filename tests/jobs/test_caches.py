@@ -9,37 +9,16 @@ from forecaster.caches import Counted, Hits
 from forecaster.plan import Plan
 from forecaster.reasons import Code
 from forecaster.series import Signal, Window
-from forecaster.units import iso
 from jobs.apply import apply_fleet
 from jobs.config.reading import read_config
 from jobs.forecast import forecast_fleet, plan_fleet
+from tests.jobs.cached import LEAST, cached
 from tests.jobs.config.samples import faults_of, with_workload
-from tests.jobs.world import NOW, World, daily_rpm
+from tests.jobs.world import NOW, World
 
 NOON = NOW + timedelta(hours=4)
 MINUTE = timedelta(minutes=1)
-HITS = 0.5
-LEAST = 0.4
-"""Once a day, for two hours, the caches have fewer hits than they have else."""
 HIT_QUERY = "response_hits: {query: hits, unit: count}"
-
-
-def cached(world: World, *, flushed: datetime | None = None, since: timedelta = timedelta(days=16), **cache: object) -> None:
-    """A workload with both kinds of hits beside its load, known for so long; from `flushed` on there are none."""
-    rows = [
-        (at, count, "" if at < NOW - since else f"{0.0 if flushed is not None and at >= flushed else LEAST if at.hour in {2, 3} else HITS}")
-        for at, count in daily_rpm()
-    ]
-    text = "".join(f"{iso(at)},{count:.1f},{hits},{hits}\n" for at, count, hits in rows)
-    (world.folder / "cached.csv").write_text("timestamp,value,answered,kept\n" + text)
-    world.workload("chat", trace="cached.csv")
-    workloads = world.config["workloads"]
-    assert isinstance(workloads, list)
-    workloads[-1]["signals"] |= {
-        "response_hits": {"query": "answered", "unit": "count"},
-        "prefix_hits": {"query": "kept", "unit": "count"},
-    }
-    workloads[-1] |= {"cache": cache} if cache else {}
 
 
 def planned_at_noon(world: World) -> tuple[Plan, int]:
