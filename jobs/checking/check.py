@@ -1,12 +1,13 @@
 """Every check in its order; one that fails stops no other."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import TypeAlias
 
 from connectors.sources.registry import OpenedSource, SourceConfig
 from connectors.stores.opening import open_store
@@ -19,6 +20,7 @@ from jobs.checking.finding import CONFIGURATION, Finding, State
 from jobs.checking.leases import check_lease
 from jobs.checking.policies import check_policy
 from jobs.checking.promotions import promotion
+from jobs.checking.reach import HeardSource, silent_sources
 from jobs.checking.sources import Past, check_load, check_presets, check_task
 from jobs.checking.stores import check_store
 from jobs.checking.targets import check_starts, check_write, observe
@@ -34,14 +36,21 @@ from jobs.wiring import open_sources, store_url
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Opened:
-    """What the checks of a workload ask: sources and targets by name, the store where there is one to read."""
+    """What the checks of a workload ask: sources and targets by name, the store where there is one to read.
+
+    heard: the same sources as workloads ask them.
+    """
 
     config: Config
     now: datetime
     store: Store | None
     sources: Mapping[str, OpenedSource]
+    heard: Mapping[str, HeardSource]
     configs: Mapping[str, SourceConfig]
     targets: Mapping[str, Target]
+
+
+_Check: TypeAlias = Callable[[_Opened, WorkloadSection], Iterator[Finding]]
 
 
 def check_all(path: Path, now: datetime) -> tuple[Finding, ...]:
@@ -57,10 +66,13 @@ def check_all(path: Path, now: datetime) -> tuple[Finding, ...]:
         opened = _open(closing, config, path.parent, sections, now=now, readable=readable)
         with ThreadPoolExecutor(max_workers=config.apply.workers) as pool:
             checked = list(pool.map(partial(_check_workload, opened), sections))
-        checked.append(_check_tiers(opened, path.parent, sections))
-    findings = (finding for of_one in checked for finding in of_one)
+        tiers = _check_tiers(opened, path.parent, sections)
+    silent = silent_sources(opened.heard, sections)
+    findings = [
+        f for section, (load, rest) in zip(sections, checked, strict=True) for f in (*(load if section.source not in silent else ()), *rest)
+    ]
     before = (_read(path, config, sections), kept, *check_lease(config, path.parent))
-    return (*before, *_templates(expansions), *_idle(config, sections), *findings)
+    return (*before, *_templates(expansions), *_idle(config, sections), *silent.values(), *findings, *tiers)
 
 
 def _open(
@@ -70,19 +82,26 @@ def _open(
     if store is not None:
         closing.callback(store.close)
     targets = [beside(target, folder) for section in sections for pool in section.pools for target in pool.targets]
+    sources = closing.enter_context(open_sources(config, folder))
     return _Opened(
         config=config,
         now=now,
         store=store,
-        sources=closing.enter_context(open_sources(config, folder)),
+        sources=sources,
+        heard={name: HeardSource(source) for name, source in sources.items()},
         configs={name: beside(source, folder) for name, source in config.sources.items()},
         targets=open_targets(targets),
     )
 
 
-def _check_workload(opened: _Opened, section: WorkloadSection) -> tuple[Finding, ...]:
+def _check_workload(opened: _Opened, section: WorkloadSection) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """What its source says, and all the rest."""
+    return _walled(_load, opened, section), _walled(_targets, opened, section)
+
+
+def _walled(check: _Check, opened: _Opened, section: WorkloadSection) -> tuple[Finding, ...]:
     try:
-        return tuple(_workload(opened, section))
+        return tuple(check(opened, section))
     except Exception as error:  # noqa: BLE001 - the wall between workloads: whatever breaks one must not hide the others
         return (_finding("workload", section.name, State.FAILED, f"cannot be checked: {str(error) or type(error).__name__}"),)
 
@@ -98,11 +117,14 @@ def _check_tiers(opened: _Opened, folder: Path, sections: tuple[WorkloadSection,
         return (_finding("tiers", "tiers", State.FAILED, f"cannot be checked: {str(error) or type(error).__name__}"),)
 
 
-def _workload(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
-    past = Past(source=opened.sources[section.source], store=opened.store, now=opened.now)
+def _load(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
+    past = Past(source=opened.heard[section.source], store=opened.store, now=opened.now)
     yield from check_load(section, opened.config.forecast, past)
     yield from check_presets(section, opened.configs[section.source], opened.config.forecast, past)
     yield from check_task(section, past)
+
+
+def _targets(opened: _Opened, section: WorkloadSection) -> Iterator[Finding]:
     seen, promoted = {}, promotion(section, opened.store, opened.now)
     mode = section.policy.mode if promoted is None else Mode.AUTO
     names = {target_name(target): pool.lead_time.measured for pool in section.pools for target in pool.targets}

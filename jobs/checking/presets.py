@@ -1,6 +1,7 @@
 """What each preset of a workload supplies now, or what it looked for in vain and what the server has instead."""
 
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 
@@ -12,7 +13,7 @@ from connectors.sources.presets.preset import Role
 from connectors.sources.presets.quantity import Quantity
 from connectors.sources.prometheus import PrometheusConfig
 from connectors.sources.registry import OpenedSource, SourceConfig
-from forecaster.errors import SourceError
+from forecaster.errors import SourceError, SourceUnavailable
 from forecaster.series import LOAD_SIGNALS, Window
 from forecaster.units import HOUR_S, MINUTE_S, floor_to
 from jobs.checking.finding import Finding, State
@@ -32,7 +33,10 @@ class PresetCheck:
         self._now = now
 
     def answered(self, supply: Supply) -> tuple[Finding, float | None]:
-        """Whether a supply is answered, and its last number of the hour in the unit that people are told it in."""
+        """Whether a supply is answered, and its last number of the hour in the unit that people are told it in.
+
+        None = there is none; NaN = nobody answered whether there is.
+        """
         end = floor_to(self._now, MINUTE_S)
         where = f"{self._section.name}: {supply.quantity.value}"
         try:
@@ -42,20 +46,22 @@ class PresetCheck:
                 state, sentence = self._silence(supply)
                 return Finding(what="query", where=where, state=state, sentence=sentence), None
         except SourceError as error:
-            return Finding(what="query", where=where, state=State.FAILED, sentence=str(error)), None
+            unknown = math.nan if isinstance(error, SourceUnavailable) else None
+            return Finding(what="query", where=where, state=State.FAILED, sentence=str(error)), unknown
         last = float(hour[measured[-1]])
         counts = f" ({supply.preset.counted})" if supply.quantity is Quantity.RPM else ""
         told = f"{last:.6g} {supply.quantity.told_in} in the last measured minute, {measured.size} of the last 60 were measured"
         return Finding(what="query", where=where, state=State.OK, sentence=f"preset {supply.preset.name}{counts}: {told}"), last
 
-    def summary(self, told: Iterable[tuple[Supply, float | None]]) -> Finding:
-        """One finding on which quantity comes from where."""
+    def summary(self, told: Sequence[tuple[Supply, float | None]]) -> Finding:
+        """One finding on which quantity comes from where; not well where nothing was measured of any."""
         from_presets = {supply.quantity: _source_of(supply, last) for supply, last in told}
+        state = State.OK if any(last is not None and not math.isnan(last) for _, last in told) else State.WARNING
         parts = [
             f"{quantity.words}: {'signals' if quantity.value in self._section.signals else from_presets.get(quantity, 'not supplied')}"
             for quantity in Quantity
         ]
-        return Finding(what="presets", where=self._section.name, state=State.OK, sentence=", ".join(parts))
+        return Finding(what="presets", where=self._section.name, state=state, sentence=", ".join(parts))
 
     def doubts(self) -> Iterator[Finding]:
         """Series that may be counted twice, or that belong to others, as the engines' labels tell."""
@@ -125,7 +131,7 @@ class PresetCheck:
 
 def _source_of(supply: Supply, last: float | None) -> str:
     counted = f" ({supply.preset.counted})" if supply.quantity is Quantity.RPM else ""
-    number = "nothing measured" if last is None else f"{last:.4g} {supply.quantity.told_in}"
+    number = "nothing measured" if last is None else "unknown" if math.isnan(last) else f"{last:.4g} {supply.quantity.told_in}"
     return f"{supply.preset.name}{counted} {number}"
 
 

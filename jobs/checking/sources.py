@@ -63,7 +63,7 @@ def check_presets(section: WorkloadSection, config: SourceConfig, forecast: Fore
         return
     check = PresetCheck(section, config, past.source, past.now)
     answers = [(supply, *check.answered(supply)) for supply in section.supplies()]
-    yield check.summary((supply, last) for supply, _, last in answers)
+    yield check.summary([(supply, last) for supply, _, last in answers])
     yield from check.doubts()
     telling = {supply.preset.name for supply, found, _ in answers if found.state is State.OK}
     used, silent = section.used(), set[str]()

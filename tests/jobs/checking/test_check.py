@@ -248,6 +248,21 @@ class TestQueries:
             assert self.checked(world, prometheus.url)[2].state is State.FAILED
         assert "cannot be reached" in self.checked(world, f"http://127.0.0.1:{free_port()}")[2].sentence
 
+    def test_a_source_that_is_down_is_said_once_for_all_workloads_and_nothing_that_it_has_is_ok(self, world: World) -> None:
+        for name in ("chat", "code", "mail"):
+            world.workload(name)
+        with loopback_prometheus(failure(503, "overloaded")) as prometheus:
+            world.config["sources"] = {"prometheus": {"type": "prometheus", "url": prometheus.url}}
+            workloads = world.config["workloads"]
+            assert isinstance(workloads, list)
+            for workload in workloads:
+                workload["source"] = "prometheus"
+            findings = check_all(world.path, NOW)
+        (silent,) = [one for one in findings if "overloaded" in one.sentence]
+        assert (silent.what, silent.where, silent.state) == ("source", "prometheus", State.FAILED)
+        assert silent.sentence.endswith("; until it answers, load, history and presets are unknown of chat, code, mail")
+        assert {one.what for one in findings if one.state is State.OK} == {"configuration", "store", "target", "policy"}
+
     def test_a_few_questions_find_how_far_back_load_goes(self, world: World) -> None:
         with loopback_prometheus(steady(2.0)) as prometheus:
             self.checked(world, prometheus.url)

@@ -10,7 +10,9 @@ import yaml
 from jobs.checking.check import check_all
 from jobs.checking.finding import Finding, State
 from tests.connectors.sources.presets.expositions import MINUTES, START, count, dcgm, envoy, level, vllm
+from tests.loopback_prometheus import failure, in_turn, loopback_prometheus, matrix
 from tests.prometheus import prometheus_server
+from tests.services import free_port
 
 NOW = START + timedelta(minutes=MINUTES)
 ENVOY = {"name": "envoy", "match": {"envoy_cluster_name": "llama", "namespace": "inference"}}
@@ -129,8 +131,19 @@ def test_l09_a_match_that_reaches_into_other_namespaces_is_named(tmp_path: Path,
     assert doubt.sentence == "preset vllm: adds up the namespaces inference, research; put the workload's own into match"
 
 
-def test_a_server_that_is_gone_is_one_sentence_for_each_preset(tmp_path: Path) -> None:
-    findings = checked(tmp_path, "http://127.0.0.1:9", VLLM)
-    silent = [one for one in findings if one.what == "presets"][-1]
-    assert silent.state is State.FAILED
-    assert "cannot be reached" in silent.sentence
+def test_a_server_that_is_gone_is_said_once_and_nothing_of_it_is_ok(tmp_path: Path) -> None:
+    where = f"http://127.0.0.1:{free_port()}"
+    findings = checked(tmp_path, where, VLLM, ENVOY)
+    assert [one.what for one in findings] == ["configuration", "store", "source", "target", "policy"]
+    gone = about(findings, "source", "prometheus")
+    assert gone.state is State.FAILED
+    assert gone.sentence.startswith(f"Prometheus at {where} cannot be reached: ")
+    assert gone.sentence.endswith("; until it answers, load, history and presets are unknown of chat")
+
+
+def test_a_quantity_that_the_server_could_not_tell_is_unknown_and_no_preset_is_ok_without_a_number(tmp_path: Path) -> None:
+    with loopback_prometheus(in_turn(matrix(), failure(503, "overloaded"))) as prometheus:
+        summary, *silent = [one for one in checked(tmp_path, prometheus.url, VLLM) if one.what == "presets"]
+    assert summary.state is State.WARNING
+    assert "concurrency: vllm unknown" in summary.sentence
+    assert {one.state for one in silent} == {State.FAILED}
