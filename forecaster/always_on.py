@@ -54,12 +54,12 @@ def always_on_plan(workload: Workload, pool: Pool, span: Window, issued_at: date
 
 
 def incomparable(workload: Workload) -> str | None:
-    """A sentence for a pool that comes after another which it shares no signal with, where capacities of both are said; None without one."""
+    """A sentence for a pool after another with which it has no limited signal in common, where capacities of both are said; else None."""
     for pool in workload.pools:
         for first in (each for each in workload.pools if each.name in pool.after):
             said = Capacity() not in {pool.capacity, first.capacity}
             if said and pool.capacity.over(first.capacity) is None:
-                return f"pool {pool.name} comes after {first.name}, and there is no signal that both have a capacity for; give both one"
+                return f"pool {pool.name} comes after {first.name}, and no signal has a capacity in both: give both one"
     return None
 
 

@@ -105,7 +105,7 @@ def rooms(fleet: Fleet, now: datetime) -> Mapping[tuple[str, str], Room]:
         fixed = max((decision.floor for decision in last if _is_fixed(decision)), default=0)
         standing = Standing(
             claim=claim,
-            minimum=max(policy.minimum or 0, fixed),
+            minimum=max(policy.minimum or 0, pool.always_on, fixed),
             share=planned.replicas if planned is not None else floor or 0,
             wanted=max((decision.wanted for decision in last), default=None),
             most=policy.maximum,
@@ -131,7 +131,7 @@ def _claims(member: Member, budget: Budget) -> Iterator[tuple[Pool, Claim]]:
 def _minimum(each: tuple[Member, Pool], *, known: Postings, now: datetime) -> int:
     """What the bounds of a pool's targets never go below: as the last apply found it, or as the objects say before there was one."""
     member, pool = each
-    posted, policy = known.get((member.workload.name, pool.name)), member.workload.policy
+    posted, policy = known.get((member.workload.name, pool.name)), member.workload.policy_of(pool)
     if posted is not None:
         return max(posted.least, policy.minimum or 0)
     least = [policy.minimum or 0]

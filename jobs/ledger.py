@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import numpy as np
 
+from forecaster.always_on import own_series
 from forecaster.decision import Action, CycleRecord
 from forecaster.errors import HistoryAtOtherStep, NothingKept
 from forecaster.ports import Store
@@ -18,7 +19,7 @@ from forecaster.workload import Mode, Pool
 from jobs.fleet import Member
 from jobs.ready import ReadyReplicas, ready_replicas
 from jobs.route import route
-from jobs.savings import scaled, sizing_signal
+from jobs.savings import sizing_signal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +98,7 @@ def _need(store: Store, member: Member, pool: Pool, window: Window) -> Floats:
     unknown: Floats = np.full(int(window.length_s // MINUTE_S), np.nan)
     if signal is None or capacity is None:
         return unknown
-    load = scaled(route(store, member.lineage, signal, window, member.step_s).series, pool.share_ratio)
+    load = own_series(member.workload, pool, route(store, member.lineage, signal, window, member.step_s).series)
     if not load.measured_ratio:
         return unknown
     missing = np.repeat(np.isnan(load.mean), member.step_s // MINUTE_S)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 import numpy as np
 import structlog
 
+from forecaster.always_on import sized
 from forecaster.backtest.recent import Days, tried
 from forecaster.backtest.settings import Progress, silent
 from forecaster.errors import ForecasterError, HistoryAtOtherStep, StoreError
@@ -146,6 +147,8 @@ def _walled(fleet: Fleet, member: Member, pool: Pool, before: Looked | None, now
 def _question(fleet: Fleet, member: Member, pool: Pool, before: Looked | None, now: datetime) -> Question | str:
     """What is to be replayed, or a sentence that says why nothing can be."""
     signal, policy = sizing_signal(member, pool), member.workload.policy
+    if pool.always_on:
+        return f"pool {pool.name} is always on: its floor follows no level"
     if signal is None:
         return f"pool {pool.name} has no capacity for its load: {how_to_tell(member, pool)}"
     end = floor_to(now, DAY_S)
@@ -172,7 +175,7 @@ def _question(fleet: Fleet, member: Member, pool: Pool, before: Looked | None, n
             load=believed,
             first=first,
             counts=counts,
-            pool=pool,
+            pool=sized(member.workload, pool),
             policy=_bounded(policy, aim),
             lead_time_s=max(each.lead_time.plan_s for each in member.workload.pools),
             late_limit_ratio=fleet.rules.late_limit_ratio,

@@ -93,7 +93,7 @@ def keep(store: Store, fresh: Postings, now: datetime) -> None:
 
 
 def _posted(member: Member, cycle: "Cycle", now: datetime) -> Iterator[tuple[str, Posting]]:
-    policy, bases, seen = member.workload.policy, {basis.pool: basis for basis in cycle.bases}, {each.target: each for each in cycle.seen}
+    bases, seen = {basis.pool: basis for basis in cycle.bases}, {each.target: each for each in cycle.seen}
     for pool in member.workload.pools:
         records = [record for record in cycle.records if record.decision.pool == pool.name]
         if not records:
@@ -101,6 +101,7 @@ def _posted(member: Member, cycle: "Cycle", now: datetime) -> Iterator[tuple[str
         floors = {record.decision.target: record.decision.floor for record in records}
         counting = [name for name in floors if name not in pool.nodes] or list(floors)  # nodes are asked for earlier than what runs on them
         looks = [seen[name] for name in counting]
+        policy = member.workload.policy_of(pool)
         least, most = _bounds(policy, looks)
         planned, planned_ahead, lead_s = _planned(bases[pool.name].in_force.plan, now)
         posting = Posting(

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
+from forecaster.always_on import own_series
 from forecaster.confirmation import Confirmation, confirmation
 from forecaster.decision import CycleRecord, Ruling, RulingKind
 from forecaster.errors import HistoryAtOtherStep, NothingKept
@@ -19,7 +20,7 @@ from jobs.aims import Aim
 from jobs.fleet import Fleet, Member
 from jobs.ready import ready_replicas
 from jobs.route import route
-from jobs.savings import Asked, pool_days, scaled, whole_days
+from jobs.savings import Asked, pool_days, whole_days
 from jobs.starts import with_lead_times
 from jobs.views.kept import Kept
 
@@ -75,7 +76,7 @@ def _confirmations(evidence: Evidence, pool: Pool) -> Iterator[Confirmation]:
     for signal in (s for s in LOAD_SIGNALS if s in asked):
         capacity = pool.capacity.of(signal)
         if capacity is not None:
-            load = scaled(route(store, member.lineage, signal, window, step_s).series, pool.share_ratio)
+            load = own_series(member.workload, pool, route(store, member.lineage, signal, window, step_s).series)
             believed = without(load, kept.marks(signal, window.start))
             yield confirmation(believed, seen, pressures, capacity * member.workload.policy.efficiency_ratio)
 

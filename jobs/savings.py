@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 
+from forecaster.always_on import own_series
 from forecaster.decision import CycleRecord
 from forecaster.errors import HistoryAtOtherStep, NothingKept
 from forecaster.ports import Store
@@ -101,11 +102,11 @@ def pool_days(replicas: ReadyReplicas, member: Member, pool: Pool, records: Sequ
     signal, window = sizing_signal(member, pool), asked.window
     if signal is None:
         raise NothingKept(f"pool {pool.name} has no capacity for its load; {how_to_tell(member, pool)}")
-    load = scaled(route(replicas.store, member.lineage, signal, window, member.step_s).series, pool.share_ratio)
+    load = own_series(member.workload, pool, route(replicas.store, member.lineage, signal, window, member.step_s).series)
     if not load.measured_ratio:
         raise NothingKept(f"no {signal} was kept of these days; `forecaster fetch` brings what the source has")
     capacity, seen = pool.capacity.of(signal) or math.nan, least_floor(records, pool.name)
-    least = member.workload.policy.minimum if seen is None else seen
+    least = member.workload.policy_of(pool).minimum if seen is None else seen
     return PoolDays(
         load=load,
         ready=replicas.of(member.workload.name, pool.name, window, member.step_s),

@@ -117,11 +117,13 @@ def _line(days: Days) -> Line:
 
 
 def _trial(days: Days, line: Line) -> Trial:
-    carry, share = days.pool.capacity.of(days.load.signal), days.pool.share_ratio
+    carry = days.pool.capacity.of(days.load.signal)
     if carry is None:
         msg = f"pool {days.pool.name} has no capacity for {days.load.signal}"
         raise ValueError(msg)
-    load = replace(days.load, mean=days.load.mean * share, peak=days.load.peak * share)
+    before = days.pool.before * carry * line.policy.efficiency_ratio
+    mean, peak = (np.maximum(0.0, of * days.pool.share_ratio - before) for of in (days.load.mean, days.load.peak))
+    load = replace(days.load, mean=mean, peak=peak)
     lead_min = math.ceil(days.pool.lead_time.plan_s / MINUTE_S)
     return Trial(
         minutes=minutes_of(load),

@@ -7,7 +7,7 @@ from forecaster.decision import Ruling, Seen
 from forecaster.guard import bounds_of
 from forecaster.modes import mode_words
 from forecaster.series import LOAD_SIGNALS
-from forecaster.workload import Mode, Pool, Workload
+from forecaster.workload import Mode, Policy, Pool, Workload
 from jobs.checking.finding import Finding, State
 from jobs.config.document import Config
 from jobs.config.policy import AUTO_LEVEL

@@ -203,7 +203,8 @@ def _planned(workload: str, minimum: int | None, config: Path | None, now: str |
             raise NothingKept(f"{name}: no plan is in force at {iso(at.now)}; run `forecaster run` first")
         since = ceil_to(at.now, HOUR_S)
         said = f"The plan of {iso(plan.issued_at)} for {name}: it ends at {iso(plan.floors[-1].until)}, so print it again before that."
-        return _Table(timetable=planned(plan, minimum or member.workload.policy.minimum or 1, since), said=said, since=since)
+        policy = member.workload.policy_of(member.workload.pools[pools.index(chosen)])
+        return _Table(timetable=planned(plan, minimum or policy.minimum or 1, since), said=said, since=since)
 
 
 def _scaled(summary: "KeptSummary | None", name: str | None) -> "Scaled":

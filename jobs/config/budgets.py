@@ -41,9 +41,9 @@ def without_budget(sections: Mapping[str, BudgetSection], workloads: Sequence[tu
 
 def _below_minimums(name: str, section: BudgetSection, workloads: Sequence[tuple[str, WorkloadSection]]) -> str | None:
     least = [
-        (f"{workload.name}/{pool.name}", workload.policy.minimum or 0, pool.gpus_per_replica)
+        (f"{workload.name}/{pool.name}", max(workload.policy.minimum or 0, pool.always_on or 0), pool.gpus_per_replica)
         for _, workload, pool in _sharing(workloads)
-        if pool.budget == name and workload.policy.minimum
+        if pool.budget == name and (workload.policy.minimum or pool.always_on)
     ]
     total = sum(replicas * gpus for _, replicas, gpus in least)
     if total <= section.gpus:

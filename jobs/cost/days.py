@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from forecaster.always_on import own_load, served_ratio
 from forecaster.decision import CycleRecord
 from forecaster.savings import day_means, floors_by_minute
 from forecaster.series import Floats, Series, Signal, Window
@@ -47,7 +48,7 @@ def days_of(replicas: ReadyReplicas, member: Member, records: Sequence[CycleReco
     count = int(window.length_s // DAY_S)
     parts = [_pool(replicas, member, pool, records, window) for pool in member.workload.serving]
     load = _kept(replicas, member, Signal.RPM, window)
-    served = min(1.0, sum(pool.share_ratio for pool in member.workload.serving))
+    served = min(1.0, served_ratio(member.workload))
     done = {name: day_means(values * served, count) for name, values in _work(replicas, member, load, window).items()}
     found = {of for part in parts for of in part.of if of is not None}
     return Days(
@@ -85,8 +86,8 @@ def filled(replicas: ReadyReplicas, member: Member, pool: Pool, window: Window) 
     if signal is None or capacity is None:
         return np.full(int(window.length_s // member.step_s), np.nan)
     carry = capacity * member.workload.policy.efficiency_ratio
-    spare = max(1.0, sum(each.share_ratio for each in member.workload.serving))  # shares of more than all are room, not load
-    busy: Floats = _kept(replicas, member, signal, window).mean * (pool.share_ratio / spare / carry)
+    room = max(1.0, served_ratio(member.workload))  # shares of more than all are room, not load
+    busy: Floats = own_load(member.workload, pool, signal, _kept(replicas, member, signal, window).mean / room) / carry
     return busy
 
 

@@ -83,6 +83,8 @@ def _ceiling(stage: Stage, name: str) -> Found:
 
 
 def _unknown(stage: Stage, name: str) -> Found:
+    if any(name in pool.targets and not pool.follows_load for pool in stage.member.workload.pools):
+        return idle("its floor follows no load")
     seen = stage.free[name]
     _, most = bounds_of(stage.policy, seen)
     top = most if most is not None else seen.floor + _BEYOND

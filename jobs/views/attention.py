@@ -100,7 +100,7 @@ def _waiting(workload: Workload, pool: PoolReview, plan: Plan) -> Attention:
 
 def _plan_alerts(kept: Kept, review: PoolReview, signals: Sequence[SignalReview]) -> list[Attention]:
     pool, forecast = review.pool, [s.signal for s in signals if s.forecast is not None and s.signal in LOAD_SIGNALS]
-    if pool.bulk is None and forecast and all(pool.capacity.of(signal) is None for signal in forecast):
+    if pool.follows_load and forecast and all(pool.capacity.of(signal) is None for signal in forecast):
         return [Attention(code=Code.NO_CAPACITY, sentence=without_capacity(kept.member, pool, ", ".join(forecast)))]
     match review.in_force.state:
         case PlanState.STALE:
