@@ -26,7 +26,7 @@ import numpy as np
 from forecaster.claim import Claim
 from forecaster.demand import LEAST_RATIO, Demand
 from forecaster.series import Floats
-from forecaster.units import check_named, check_not_negative, check_positive
+from forecaster.units import check_named, check_not_negative, check_positive, whole_replicas
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,10 +78,14 @@ def given(gpus: int, asks: Sequence[Ask]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Odds:
-    """What is kept of how many replicas a load fills: filled[q, i] at step i, rising in q, and how likely the load exceeds each."""
+    """What is kept of how many replicas a load fills: filled[q, i] at step i, rising in q, and how likely the load exceeds each.
+
+    spare: replicas beside them, which are needed only when others fail.
+    """
 
     filled: Floats
     exceeded: tuple[float, ...]
+    spare: int = 0
 
 
 def odds(demand: Demand) -> Odds:
@@ -90,15 +94,16 @@ def odds(demand: Demand) -> Odds:
     kept = [(demand.expected_max, 0.5), (demand.load, min(0.5, 1 - demand.level))]
     if demand.least is not None:
         kept.insert(0, (demand.least, 1 - LEAST_RATIO * demand.level))
-    needs = [np.zeros(demand.load.shape[1]), *((load / carry).max(axis=0) for load, _ in kept)]
-    return Odds(filled=np.maximum.accumulate(np.stack(needs)), exceeded=(1.0, *(exceeded for _, exceeded in kept)))
+    needs = [np.zeros(demand.load.shape[1]), *(demand.margin.left_each((load / carry).max(axis=0)) for load, _ in kept)]
+    exceeded = (1.0, *(exceeded for _, exceeded in kept))
+    return Odds(filled=np.maximum.accumulate(np.stack(needs)), exceeded=exceeded, spare=demand.margin.spare)
 
 
 def likely(known: Odds | None, i: int | None, replicas: int) -> Floats:
     """How likely the load of each of so many replicas comes at step i; falling, shape (replicas,).
 
     Replica k is needed where the load fills more than k - 1. Its distribution runs straight between the quantiles that are known; beyond
-    the level it falls as 1 / k. What no load asks for, say a window, comes last with 0.
+    the level it falls as 1 / k. What no load asks for, say a window, comes last with 0, and so do the spare ones.
     """
     k = np.arange(replicas, dtype=np.float64)
     if known is None or i is None:
@@ -107,6 +112,8 @@ def likely(known: Odds | None, i: int | None, replicas: int) -> Floats:
     within = np.interp(k, filled, known.exceeded)
     beyond = known.exceeded[-1] * filled[-1] / np.maximum(k, 1.0)
     found: Floats = np.minimum.accumulate(np.where(k < filled[-1], within, beyond))
+    if known.spare:
+        found[max(whole_replicas(float(filled[-1])), replicas - known.spare) :] = 0.0
     return found
 
 

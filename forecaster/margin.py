@@ -51,6 +51,13 @@ class Margin:
         parts = ", ".join(part for part in (spare, before) if part)
         return f"; {parts}" if parts else ""
 
+    @property
+    def explained(self) -> str:
+        """` less 8 carried before it and 2 spare on top`; empty where there is neither."""
+        before = f" less {spell_number(self.before)} carried before it" if self.before else ""
+        spare = f" and {self.spare} spare on top" if self.spare else ""
+        return f"{before}{spare}"
+
 
 WHOLE = Margin()
 """All of the load is the pool's own, and nothing is spare."""
