@@ -56,7 +56,7 @@ def test_an_import_is_shown_kept_and_in_use(folder: Path) -> None:
     (row,) = shown(folder, "chat")
     assert (row["rpm"], row["concurrency"], row["tokens_per_s"]) == pytest.approx((594, 44.55, 1_980))
     assert (row["source"], row["measured_at"]) == ("vLLM bench serve vllm-0.json and 3 more", "2026-02-20T09:00:00Z")
-    assert (row["binds"], row["stale"], row["confidence"]) == ("rate", "no", "high")
+    assert (row["binds"], row["stale"], row["confidence"], row["origin"], row["in_use"]) == ("rate", None, "high", "file", True)
 
 
 def test_memory_binds_where_the_setup_says_how_much_there_is(folder: Path) -> None:
@@ -69,10 +69,14 @@ def test_memory_binds_where_the_setup_says_how_much_there_is(folder: Path) -> No
 
 def test_a_pool_with_figures_of_its_own_keeps_them_and_is_told_of_the_contradiction(folder: Path) -> None:
     done = capacity(folder, "import", "runs", "-w", "embed", *SLO)
-    assert "kept, and not in use: embed/gpu has figures of its own" in done.err
-    (row,) = shown(folder, "embed")
-    assert (row["rpm"], row["imported_rpm"]) == (300, pytest.approx(594))
-    assert row["contradiction"] == "300 requests/min configured, 594 measured"
+    assert "kept, and not in use by embed/gpu: figures in the configuration win" in done.err
+    used, beside = shown(folder, "embed")
+    assert (used["origin"], used["in_use"], used["rpm"], used["why_not"]) == ("configured", True, 300, None)
+    assert (beside["origin"], beside["in_use"], beside["rpm"]) == ("file", False, pytest.approx(594))
+    assert beside["why_not"] == "figures in the configuration win"
+    told = capacity(folder, "show", "embed").err
+    assert "the configured figures hold, and the profile contradicts them: 300 requests/min configured, 594 measured" in told
+    assert "embed/gpu: the load test: rate binds: add replicas" in told
 
 
 def test_the_slo_of_the_last_import_holds_until_another_is_said(folder: Path) -> None:
@@ -98,6 +102,27 @@ def test_files_that_prove_nothing_are_refused_and_nothing_is_kept(folder: Path) 
         assert (done.code, said in done.err) == (1, True), done.err
         assert "Traceback" not in done.err
     assert shown(folder, "chat")[0]["rpm"] is None
+
+
+def test_every_source_is_shown_beside_the_one_in_use_with_why_it_is_not(folder: Path) -> None:
+    path = folder / "forecaster.yaml"
+    document = yaml.safe_load(path.read_text())
+    estimate = {"output_tokens_per_s": 30, "coefficient": 0.1, "input_tokens": 500, "output_tokens": 200}
+    document["workloads"][0]["pools"][0] |= {"capacity": {"profile": "best", "estimate": estimate}, "serving": {"max_batch": 16}}
+    path.write_text(yaml.safe_dump(document))
+    (alone,) = shown(folder, "chat")
+    assert (alone["origin"], alone["in_use"], alone["rpm"], alone["confidence"]) == ("estimate", True, pytest.approx(115.2), "low")
+    assert "confidence low: a rule of thumb, which nobody measured" in capacity(folder, "show", "chat").err
+    assert "follow it from the next plan on" in capacity(folder, "import", "runs", "-w", "chat", *SLO).err
+    used, beside = shown(folder, "chat")
+    assert (used["origin"], used["in_use"], used["confidence"]) == ("file", True, "high")
+    assert (beside["origin"], beside["in_use"], beside["why_not"]) == ("estimate", False, "the load test goes before it")
+
+
+def test_a_pool_of_which_nothing_is_known_says_how_to_tell(folder: Path) -> None:
+    (row,) = shown(folder, "chat")
+    assert (row["origin"], row["in_use"], row["rpm"]) == (None, False, None)
+    assert row["why_not"] == "no profile is known: run `forecaster capacity import FILE... --workload chat --pool gpu`"
 
 
 def test_a_grid_needs_a_typical_request(folder: Path) -> None:
@@ -147,7 +172,7 @@ def test_variants_are_compared_beside_what_runs(folder: Path) -> None:
     path.write_text(yaml.safe_dump(document))
     done = capacity(folder, "import", "runs", "-w", "embed", "--pool", "int8", *SLO)
     assert "kept: `forecaster capacity compare embed` plans tomorrow with it" in done.err, done.err
-    assert [row["pool"] for row in shown(folder, "embed")] == ["gpu", "int8"]
+    assert [(row["pool"], row["in_use"]) for row in shown(folder, "embed")] == [("gpu", True), ("int8", True)]
     assert forecaster(folder, "forecast", "--now", iso(NOW)).code in {0, 3}
     compared = capacity(folder, "compare", "embed", "--json")
     assert compared.code == 0, compared.err
