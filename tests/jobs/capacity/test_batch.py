@@ -68,7 +68,9 @@ def test_the_frontier_is_that_of_the_newest_profile_with_what_carries_most_and_w
 
 
 def test_a_newer_profile_of_production_without_times_a_token_leaves_that_of_a_file_in_its_place(world: World) -> None:
-    bare = replace(STEPS, origin=Origin.PRODUCTION, points=tuple(replace(point, output_tokens=None, output_std=None) for point in STEPS.points))
+    bare = replace(
+        STEPS, origin=Origin.PRODUCTION, points=tuple(replace(point, output_tokens=None, output_std=None) for point in STEPS.points)
+    )
     with fleet(world, STEPS, bare) as at:
         assert found(at).engine.batches == pytest.approx((2, 48))
 
