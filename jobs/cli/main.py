@@ -11,6 +11,7 @@ from jobs.cli import (
     backtest,
     calendar,
     capacity,
+    capacity_batch,
     capacity_compare,
     capacity_flushed,
     cost,
@@ -113,6 +114,7 @@ capacities = typer.Typer(
 capacities.command("import")(capacity.import_)
 capacities.command("show")(capacity.show_)
 capacities.command("compare")(capacity_compare.compare)
+capacities.command("batch")(capacity_batch.batch)
 capacities.command("flushed")(capacity_flushed.flushed)
 app.add_typer(capacities, name="capacity")
 costs = typer.Typer(help="What a request, a token and a task cost; two of them side by side.", cls=ShowsByDefault, rich_markup_mode=None)
