@@ -44,8 +44,10 @@ def test_what_is_asked_for_is_read(tmp_path: Path, written: str, asked: Asked) -
         ("{profile: newest}", f"{AT}.profile: must be imported or best, got 'newest'; did you mean best?"),
         (
             "{estimate: {output_tokens_per_s: 35}}",
-            f"{AT}.estimate.coefficient: is missing: what an input token costs in output tokens: about the tokens/s that a full batch "
-            "generates over the tokens/s of prompts that a replica reads when it does nothing else",
+            (
+                f"{AT}.estimate.coefficient: is missing: what an input token costs in output tokens: about the tokens/s that a full batch "
+                "generates over the tokens/s of prompts that a replica reads when it does nothing else"
+            ),
         ),
         (
             "{estimate: {coefficient: 0.1}}",
