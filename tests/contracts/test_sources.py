@@ -18,7 +18,7 @@ from connectors.sources.prometheus import PrometheusConfig
 from connectors.sources.registry import OpenedSource, open_source
 from connectors.sources.sql import SqlConfig
 from forecaster.errors import SourceError, SourceRejected
-from forecaster.ports import Query, Unit
+from forecaster.ports import Query, SecondSource, Unit
 from forecaster.series import Signal, Window
 from forecaster.units import iso
 from tests.cloudwatch import REGION, cloudwatch_to_ask
@@ -192,6 +192,13 @@ def test_a_coarser_bucket_counts_when_at_least_half_of_it_was_measured(recorded:
 def test_a_finer_step_repeats_the_rate(recorded: Recorded) -> None:
     series = recorded.source.fetch(recorded.query("load"), minutes(1, 3), 20)
     assert series.mean.tolist() == [10, 10, 10, 20, 20, 20]
+
+
+def test_a_history_of_minutes_tells_no_second(recorded: Recorded) -> None:
+    if isinstance(recorded.source, SecondSource):
+        told = recorded.source.seconds(recorded.query("load"), minutes(0, 60))
+        assert told.series is None
+        assert told.grain_s in {None, 60}
 
 
 def test_a_step_that_straddles_minutes_averages_their_parts(recorded: Recorded) -> None:
