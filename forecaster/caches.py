@@ -30,6 +30,7 @@ from forecaster.units import DAY_S, check_positive
 
 _LEAST_MEASURED_S = DAY_S
 """A cache that was seen for less than a day is not known: its bad hours may still come."""
+_TAUGHT = "capacity was learned from production with them, so nothing more comes off"
 _LEAST_LEFT = 0.01
 """No cache takes more than 99 %: a load of nothing at all would have no deviation that live load could be held against."""
 
@@ -91,23 +92,22 @@ class Caches:
     """The caches before a pool and in it.
 
     responses, prefix: what is counted on of either, None = it takes nothing off. prefill_ratio: the part of a request's service that is
-    prefill while nothing is kept. measured_ratio: prefix hits when the pool's capacity was measured. hits: those that are counted on now.
-    lost: those that what is measured behind the caches lacks, once they are gone (`emptied`).
+    prefill while nothing is kept. measured: the hits that the pool's capacity was measured with; taught: production taught it, so that it
+    is in terms of what arrives with the caches as they are. hits: those that are counted on now. lost: those that what is measured behind
+    the caches lacks, once they are gone (`emptied`).
     """
 
     responses: Counted | None = None
     prefix: Counted | None = None
     prefill_ratio: float = 0.0
-    measured_ratio: float = 0.0
+    measured: Hits = field(default_factory=Hits)
+    taught: bool = False
     hits: Hits = field(default_factory=Hits)
     lost: Hits = field(default_factory=Hits)
 
     def __post_init__(self) -> None:
         if not 0 <= self.prefill_ratio <= 1:
             msg = f"cache prefill share must lie within 0 and 1, got {self.prefill_ratio:g}"
-            raise ValueError(msg)
-        if not 0 <= self.measured_ratio < 1:
-            msg = f"cache prefix hits when capacity was measured must be at least 0 and below 1, got {self.measured_ratio:g}"
             raise ValueError(msg)
 
     @property
@@ -119,19 +119,22 @@ class Caches:
     def left(self, signal: Signal) -> float:
         """What is left of a load signal, 1 = all of it.
 
-        Above 1 only where prefix hits are fewer than capacity was measured with, and where caches were emptied: tokens and requests in
-        flight then come back of those that a cache answered, and prefill takes its time again.
+        Above 1 only where hits are fewer than capacity was measured with, and where caches were emptied: tokens and requests in flight then
+        come back of those that a cache answered, and prefill takes its time again.
         """
         match signal:
             case Signal.RPM:
-                return max(_LEAST_LEFT, self._unanswered(self.hits) * self._work(self.hits))
+                return max(_LEAST_LEFT, self._arrivals * self._prefill)
             case Signal.TOKENS:
-                return max(_LEAST_LEFT, self._work(self.hits)) / max(_LEAST_LEFT, self._unanswered(self.lost))
+                return max(_LEAST_LEFT, self._prefill) / self._unanswered(self.lost)
             case Signal.CONCURRENCY:
-                cold = 1.0 if self.lost.prefix is None else self._work(EMPTY)
-                return cold / max(_LEAST_LEFT, self._unanswered(self.lost) * self._work(self.lost))
+                return 1 / (self._unanswered(self.lost) * self._work(self.lost))
             case _:
                 return 1.0
+
+    def counting(self, hits: Hits) -> Self:
+        """The same with what is counted on. Of a capacity that production taught nothing comes off: it has them already."""
+        return replace(self, hits=hits, measured=hits if self.taught else self.measured)
 
     def emptied(self, usual: Hits) -> Self:
         """The same once all is gone that they have. usual: the hits that load was measured with behind them."""
@@ -142,13 +145,19 @@ class Caches:
         """What comes off and what is not known, in words."""
         return tuple(self._reasons())
 
+    @property
+    def _arrivals(self) -> float:
+        return 1.0 if self.hits.responses is None else self._unanswered(self.hits) / self._unanswered(self.measured)
+
+    @property
+    def _prefill(self) -> float:
+        return 1.0 if self.hits.prefix is None else self._work(self.hits) / self._work(self.measured)
+
     def _unanswered(self, hits: Hits) -> float:
-        return 1.0 if self.responses is None or hits.responses is None else 1 - hits.responses
+        return 1.0 if self.responses is None or hits.responses is None else max(_LEAST_LEFT, 1 - hits.responses)
 
     def _work(self, hits: Hits) -> float:
-        if self.prefix is None or hits.prefix is None:
-            return 1.0
-        return (1 - self.prefill_ratio * hits.prefix) / (1 - self.prefill_ratio * self.measured_ratio)
+        return 1.0 if self.prefix is None or hits.prefix is None else max(_LEAST_LEFT, 1 - self.prefill_ratio * hits.prefix)
 
     def _reasons(self) -> Iterator[Reason]:
         for signal, counted in self.counted.items():
@@ -157,12 +166,14 @@ class Caches:
                 detail = f"{name} were measured for less than a day of the last {counted.days:g}: nothing comes off for them"
                 yield Reason(code=Code.CACHE_UNKNOWN, detail=detail)
             elif signal is Signal.RESPONSE_HITS:
-                detail = f"caches answer {hits:.0%} of requests ({counted.told}): {self._unanswered(self.hits):.2g} of arrivals are left"
-                yield Reason(code=Code.CACHE_HITS, detail=detail)
+                told, left = f"caches answer {hits:.0%} of requests ({counted.told})", f"{self._arrivals:.2g} of arrivals are left"
+                yield Reason(code=Code.CACHE_HITS, detail=f"{told}: {_TAUGHT if self.taught else left}")
             else:
-                cold = f", and capacity was measured with {self.measured_ratio:.0%}" if self.measured_ratio else ""
+                cold = "" if self.taught or not self.measured.prefix else f", {self.measured.prefix:.0%} when capacity was measured"
                 told = f"{hits:.0%} of prompt tokens are kept ({counted.told}){cold}, and prefill is {self.prefill_ratio:.0%} of a request"
-                yield Reason(code=Code.CACHE_HITS, detail=f"{told}: {self._work(self.hits):.2g} of its work is left")
+                yield Reason(
+                    code=Code.CACHE_HITS, detail=f"{told}: {_TAUGHT if self.taught else f'{self._prefill:.2g} of its work is left'}"
+                )
 
 
 def _smaller(planned: float | None, live: float | None) -> float | None:

@@ -41,10 +41,10 @@ def felt(pool: Pool, plan: Plan | None, observation: Observation) -> Felt:
         return Felt(pool=pool)
     live = Hits(responses=_lately(observation, Signal.RESPONSE_HITS), prefix=_lately(observation, Signal.PREFIX_HITS))
     planned = None if plan is None or plan.demand is None else plan.demand.hits
-    now = replace(pool, caches=replace(pool.caches, hits=live if planned is None else planned.lowered(live)))
     if planned is None:
-        return Felt(pool=now)
-    then = replace(pool.caches, hits=planned)
+        return Felt(pool=replace(pool, caches=pool.caches.counting(live)))
+    then = pool.caches.counting(planned)
+    now = replace(pool, caches=replace(then, hits=planned.lowered(live)))
     more = max(_over(now.caches.left(signal), then.left(signal)) for signal in LOAD_SIGNALS)
     return Felt(pool=now, reasons=(_cold(planned, live, more),) if more >= _TOLD_RATIO else ())
 

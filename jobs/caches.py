@@ -21,7 +21,7 @@ def relieved(fleet: Fleet, draft: Draft, now: datetime) -> Draft:
     if not counted:
         return draft
     hits, workload = _hits(fleet.store, draft.member, counted, now), draft.member.workload
-    pools = tuple(replace(pool, caches=replace(pool.caches, hits=hits)) for pool in workload.pools)
+    pools = tuple(replace(pool, caches=pool.caches.counting(hits)) for pool in workload.pools)
     return replace(draft, member=replace(draft.member, workload=replace(workload, pools=pools)))
 
 

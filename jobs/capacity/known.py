@@ -160,6 +160,8 @@ def _open(member: Member) -> dict[str, Asked]:
 
 def _pool_with(pool: Pool, choice: Choice) -> Pool:
     capacity = None if choice.used is None else choice.used.capacity
+    taught = choice.used is not None and choice.used.origin is Origin.PRODUCTION
+    pool = replace(pool, caches=replace(pool.caches, taught=taught))
     try:
         return replace(pool, capacity=Capacity() if capacity is None else capacity)
     except ValueError:  # the waits that the configuration promises cannot be kept at it: `check` says so

@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from connectors.sources.presets.preset import Preset, Role
 from connectors.sources.presets.quantity import Quantity
-from forecaster.caches import Caches, Counted
+from forecaster.caches import Caches, Counted, Hits
 from forecaster.roles import Roles
 from jobs.config.policy import SECTION
 from jobs.config.presets import Supply
@@ -62,7 +62,7 @@ class CacheSection(BaseModel):
             responses=None if self.responses is None else self.responses.counted(),
             prefix=None if prefix is None else prefix.counted(),
             prefill_ratio=0.0 if prefix is None else _prefill_ratio(pool, roles, prefix.prefill_share),
-            measured_ratio=0.0 if prefix is None else prefix.measured,
+            measured=Hits(prefix=None if prefix is None else prefix.measured),
         )
 
     def check(self, signals: Collection[str], supplies: Iterable[Supply], pools: Iterable[str], roles: Roles | None) -> None:

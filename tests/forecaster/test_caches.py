@@ -115,9 +115,27 @@ def test_what_is_measured_behind_a_cache_comes_back_once_it_is_emptied() -> None
 
 
 def test_a_capacity_that_was_measured_warm_counts_its_hits_once_and_costs_more_once_they_are_gone() -> None:
-    warm = Caches(prefix=Counted(), prefill_ratio=0.5, measured_ratio=0.4, hits=Hits(prefix=0.4))
+    warm = Caches(prefix=Counted(), prefill_ratio=0.5, measured=Hits(prefix=0.4), hits=Hits(prefix=0.4))
     assert warm.left(Signal.RPM) == pytest.approx(1.0)
     assert replace(warm, hits=EMPTY).left(Signal.RPM) == pytest.approx(1 / 0.8)
+
+
+@given(caches(), both)
+def test_of_a_capacity_that_production_taught_nothing_comes_off_until_hits_are_gone(found: Caches, live: Hits) -> None:
+    taught = replace(found, taught=True).counting(found.hits)
+    assert {taught.left(signal) for signal in (Signal.RPM, Signal.TOKENS, Signal.CONCURRENCY)} == {1.0}
+    now = replace(taught, hits=taught.hits.lowered(live))
+    assert now.left(Signal.RPM) >= 1.0
+
+
+def test_a_capacity_that_production_taught_needs_more_once_its_cache_is_empty() -> None:
+    taught = Caches(responses=Counted(), taught=True).counting(Hits(responses=0.5))
+    assert replace(taught, hits=EMPTY).left(Signal.RPM) == 2.0
+    (reason,) = taught.reasons
+    assert (
+        reason.detail
+        == "caches answer 50% of requests (P5 of 7 days): capacity was learned from production with them, so nothing more comes off"
+    )
 
 
 @given(st.lists(ratios, min_size=300, max_size=400), st.floats(0, 0.5))

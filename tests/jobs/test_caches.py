@@ -7,6 +7,7 @@ import pytest
 
 from forecaster.caches import Counted, Hits
 from forecaster.plan import Plan
+from forecaster.profile import Origin
 from forecaster.reasons import Code
 from forecaster.series import Signal, Window
 from jobs.apply import apply_fleet
@@ -15,6 +16,7 @@ from jobs.forecast import forecast_fleet, plan_fleet
 from tests.jobs.cached import LEAST, cached
 from tests.jobs.config.samples import faults_of, with_workload
 from tests.jobs.world import NOW, World
+from tests.profiles import entry, point, profile
 
 NOON = NOW + timedelta(hours=4)
 MINUTE = timedelta(minutes=1)
@@ -96,6 +98,30 @@ def test_a_cache_that_is_emptied_raises_the_floor_within_minutes(world: World) -
     cached(world, responses={}, flushed=NOON - 10 * MINUTE)
     floor, told = run_until(world, NOON)
     assert floor >= 10  # all of 1,000 requests a minute
+    assert Code.CACHE_COLD in told
+
+
+def test_l26_prefix_hits_that_are_lost_raise_the_floor_within_minutes(world: World) -> None:
+    cached(world, flushed=NOON - 10 * MINUTE, prefix={"prefill_share": 1.0})
+    floor, told = run_until(world, NOON)
+    assert floor >= 10
+    assert Code.CACHE_COLD in told
+
+
+def test_a_capacity_that_production_taught_has_the_hits_in_it_already(world: World) -> None:
+    cached(world, flushed=NOON - 10 * MINUTE, responses={})
+    workloads = world.config["workloads"]
+    assert isinstance(workloads, list)
+    workloads[-1]["pools"][0]["capacity"] = {"profile": "best"}
+    steps = [point(rpm) for rpm in (60, 80, 100)] + [point(110, ttft_s=0.8)]
+    taught = profile(steps, origin=Origin.PRODUCTION, measured_at=NOW)
+    with world.fleet() as fleet:
+        fleet.store.append_profiles([("chat", "gpu", entry(NOW, taught))])
+    plan, floor = planned_at_noon(world)
+    assert floor >= 11  # 1,000 requests a minute as they arrive, of which a replica was seen to carry 100
+    assert "nothing more comes off" in next(reason.detail for reason in plan.reasons if reason.code is Code.CACHE_HITS)
+    raised, told = run_until(world, NOON)
+    assert raised >= floor * 1.5
     assert Code.CACHE_COLD in told
 
 
