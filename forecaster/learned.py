@@ -144,6 +144,11 @@ def learned(seen: Observed, slo: Slo, *, source: str, setup: Setup, at: datetime
     return Learned(found=found, bins=bins, profile=profile)
 
 
+def inside(of: Bin, slo: Slo) -> bool:
+    """Whether a bin's P95 keeps the SLO."""
+    return all(getattr(of.point, name).p95_s <= limit_s for name, limit_s in slo.limits)
+
+
 def _too_few(seen: Observed, slo: Slo, usable: Flags) -> str:
     unasked = [name.upper() for name, _ in slo.limits if name not in seen.p95_s]
     if unasked:

@@ -43,8 +43,8 @@ class Lesson:
         carries = f"a replica carries {spell_number(round(rpm, 1))} rpm within {self.slo.told}"
         if self.in_use_rpm is None:
             return carries
-        apart = rpm / self.in_use_rpm - 1
-        more = f", {abs(apart):.0%} {'more' if apart < 0 else 'less'} than that" if abs(apart) > _APART_RATIO else ""
+        apart = self.in_use_rpm / rpm - 1
+        more = f", {abs(apart):.0%} {'more' if apart > 0 else 'less'} than that" if abs(apart) > _APART_RATIO else ""
         return f"{carries}; {spell_number(self.in_use_rpm)} rpm are in use{more}"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from forecaster.errors import NothingKept
 from forecaster.learned import Observed, fresh
+from forecaster.marks import MarkKind
 from forecaster.ports import Query, Store
 from forecaster.profile import Slo
 from forecaster.series import Floats, Signal, Window
@@ -70,7 +71,7 @@ def observed(of: Sight, member: Member, pool: Pool, slo: Slo, window: Window) ->
     step_s, name = member.step_s, member.workload.name
     load = scaled(route(of.store, member.lineage, Signal.RPM, window, step_s).series, pool.share_ratio)
     marks = Kept(store=of.store, member=member, now=of.now).marks(Signal.RPM, window.start)
-    believed = without(load, marks)
+    believed = without(load, [mark for mark in marks if mark.kind is not MarkKind.FLASH_CROWD])  # that one is true, and tells most
     ready = of.replicas.of(name, pool.name, window, step_s).mean
 
     def kept(signal: Signal) -> Floats:

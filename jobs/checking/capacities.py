@@ -8,6 +8,7 @@ from forecaster.ports import Store
 from forecaster.profile_best import Choice
 from forecaster.units import spell_number
 from forecaster.workload import Pool, Workload
+from jobs.capacity.drifting import drifts
 from jobs.capacity.known import choice_of, chosen_into, newest_of_each, what_is_missing
 from jobs.capacity.lengths import measured_lengths
 from jobs.capacity.overview import contradiction, is_measured
@@ -21,13 +22,14 @@ def with_profiles(section: WorkloadSection, store: Store | None, now: datetime) 
     if store is None:
         return workload, []
     try:
-        choices = _choices(section, store, now)
+        choices, found = _choices(section, store, now), drifts(store, now)
     except StoreError as error:
         return workload, [_finding(section.name, State.FAILED, f"profiles were not read: {error}")]
     workload = chosen_into(workload, {pool.name: choices[pool.name] for pool in section.pools if pool.capacity.is_found})
     pairs = zip(section.pools, workload.pools, strict=True)
     findings = [finding for told, pool in pairs for finding in _of_pool(section.name, told, pool, choices[told.name])]
-    return workload, findings
+    drifted = (_finding(f"{name}: pool {pool}", State.WARNING, each.words) for (name, pool), each in found.items() if name == section.name)
+    return workload, [*findings, *drifted]
 
 
 def _choices(section: WorkloadSection, store: Store, now: datetime) -> dict[str, Choice]:

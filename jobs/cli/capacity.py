@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from forecaster.profile import Origin
     from forecaster.profile_best import Source
+    from jobs.capacity.drifting import Drifted, Drifts
     from jobs.capacity.overview import PoolCapacity
     from jobs.cli.show import Table
 
@@ -65,7 +66,7 @@ def import_(
         chosen = pool_of(member, pool)
         kept = import_profile(at.fleet.store, member, chosen, files, told=told(slo, setup, author(None)), now=at.now)
         (row,) = [each for each in overview(at.fleet.store, (member,), at.now) if each.pool == chosen]
-        show(_capacities([row], at.now), Output.TABLE)
+        show(_capacities([row], at.now, {}), Output.TABLE)
         for sentence in (*_notes(row), _from_now_on(row, {each.name for each in member.variants}, kept.source.origin)):
             say(sentence)
 
@@ -87,6 +88,7 @@ def show_(
 
     Example: forecaster capacity show chat --load
     """
+    from jobs.capacity.drifting import drifts
     from jobs.capacity.loads import loads
     from jobs.capacity.overview import overview
     from jobs.cli.capacity_load import load_table
@@ -99,34 +101,35 @@ def show_(
         if load:
             show(load_table([row for member in members for row in loads(at.fleet.store, member, at.now)]), output)
             return
-        rows = list(overview(at.fleet.store, members, at.now))
-    show(_capacities(rows, at.now), output)
+        rows, found = list(overview(at.fleet.store, members, at.now)), drifts(at.fleet.store, at.now)
+    show(_capacities(rows, at.now, found), output)
     if output is Output.TABLE:
         for row in rows:
-            for note in _notes(row):
+            for note in (*_notes(row), *(each.words for key, each in found.items() if key == (row.workload, row.pool))):
                 say(f"{row.workload}/{row.pool}: {note}")
 
 
-def _capacities(rows: "list[PoolCapacity]", now: "datetime") -> "Table":
+def _capacities(rows: "list[PoolCapacity]", now: "datetime", found: "Drifts") -> "Table":
     """One row for each source of a pool, the one in use first; a pool of which nothing is known has one that says so."""
     from jobs.cli.show import Table
 
     keys: tuple[str, ...] = ("workload", "pool", "origin", "in_use", "rpm", "concurrency", "tokens_per_s", "measured_at", "confidence")
-    keys += ("binds", "memory_in_flight", "stale", "source", "why_not")
+    keys += ("binds", "memory_in_flight", "stale", "source", "why_not", "drift")
     names: tuple[str, ...] = ("workload", "pool", "origin", "in use", "rpm", "in flight", "tokens/s", "age", "confidence")
-    names += ("binds", "fit in memory", "stale", "source", "why not")
-    cells = tuple(cell for row in rows for cell in _cells(row, now))
+    names += ("binds", "fit in memory", "stale", "source", "why not", "drift")
+    cells = tuple(cell for row in rows for cell in _cells(row, now, found.get((row.workload, row.pool))))
     return Table(title="What one replica carries", columns=names, keys=keys, rows=cells, empty="there is no workload", named_by=3)
 
 
-def _cells(row: "PoolCapacity", now: "datetime") -> "Iterator[tuple[object, ...]]":
+def _cells(row: "PoolCapacity", now: "datetime", found: "Drifted | None") -> "Iterator[tuple[object, ...]]":
     from jobs.cli.show import Cell, amount
 
+    drift = None if found is None else Cell(value=found.words, words=f"P95 {found.ratio:.2g}x")
     nothing = (None,) * 9
     if not row.sources:
-        yield (row.workload, row.pool, None, False, *nothing, row.missing)
+        yield (row.workload, row.pool, None, False, *nothing, row.missing, None)
     for source, why in row.sources:
-        capacity, found = source.capacity, source.carried
+        capacity, carries = source.capacity, source.carried
         figures = (None, None, None) if capacity is None else (capacity.rpm, capacity.concurrency, capacity.tokens)
         yield (
             row.workload,
@@ -136,11 +139,12 @@ def _cells(row: "PoolCapacity", now: "datetime") -> "Iterator[tuple[object, ...]
             *(amount(value) for value in figures),
             _age(source, now),
             None if source.confidence is None else str(source.confidence),
-            None if found is None else str(found.binds),
-            amount(None if found is None else found.memory_in_flight),
+            None if carries is None else str(carries.binds),
+            amount(None if carries is None else carries.memory_in_flight),
             Cell(value="; ".join(source.stale), words="yes") if source.stale else None,
             None if capacity is None else capacity.source,
             why or None,
+            drift if source is row.used else None,
         )
 
 
