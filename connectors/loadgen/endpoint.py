@@ -32,7 +32,7 @@ class Served:
 
 
 def first_answer(url: str, *, model: str | None, key: str | None, key_variable: str) -> Served:
-    """The endpoint as it answers one short streamed chat completion. model: its name there, None = the only one that it lists.
+    """The endpoint as it answers one short streamed chat completion. model: what it is said to serve, which need not be its name there.
 
     Raises LoadTestFailed with one sentence: nobody answers, the key is refused, the model is not known, or this is no such endpoint.
     """
@@ -46,14 +46,10 @@ def first_answer(url: str, *, model: str | None, key: str | None, key_variable: 
         raise LoadTestFailed(f"endpoint {base}: {error}") from error
     try:
         asking = _Asking(base=base, api=api, has_key=key is not None, key_variable=key_variable)
-        served = Served(
-            url=base,
-            model=asking.model() if model is None else model,
-            takes_ignore_eos=True,
-            key=key,
-            key_variable=None if key is None else key_variable,
+        named = asking.model(model)
+        return asking.completed(
+            Served(url=base, model=named, takes_ignore_eos=True, key=key, key_variable=None if key is None else key_variable)
         )
-        return asking.completed(served)
     finally:
         api.close()
 
@@ -65,22 +61,17 @@ class _Asking:
     has_key: bool
     key_variable: str
 
-    def model(self) -> str:
-        """The only model that is listed."""
-        answer = self._answer(Call(method="GET", path="/v1/models"))
-        listed = _json(answer).get("data")
-        ids = (
-            [each["id"] for each in listed if isinstance(each, dict) and isinstance(each.get("id"), str)]
-            if isinstance(listed, list)
-            else []
-        )
-        match ids:
-            case [only]:
-                return str(only)
-            case []:
-                raise LoadTestFailed(f"endpoint {self.base} lists no model at /v1/models: name it as `serving: {{model: ...}}` of the pool")
-            case _:
-                raise LoadTestFailed(f"endpoint {self.base} serves {', '.join(ids)}: say which as `serving: {{model: ...}}` of the pool")
+    def model(self, said: str | None) -> str:
+        """The name of a model that is listed: the one that is said, else the only one; where none is listed, what is said."""
+        listed = _json(self._answer(Call(method="GET", path="/v1/models"))).get("data")
+        entries = listed if isinstance(listed, list) else []
+        ids = [str(each["id"]) for each in entries if isinstance(each, dict) and each.get("id")]
+        if said is not None and (said in ids or not ids):
+            return said
+        if len(ids) == 1:
+            return ids[0]
+        has = f"serves {', '.join(ids)}: say which" if ids else "lists no model at /v1/models: name it"
+        raise LoadTestFailed(f"endpoint {self.base} {has} as `serving: {{model: ...}}` of the pool")
 
     def completed(self, served: Served) -> Served:
         """The endpoint, once it has streamed an answer; without `ignore_eos` where it refuses a field that OpenAI does not know."""
