@@ -24,7 +24,7 @@ NOW = datetime(2026, 3, 16, 7, 30, tzinfo=UTC)
 DAYS = 14
 START = NOW - timedelta(days=DAYS)
 READY = 10.0
-_EACH = {"request_success": 1.0, "num_requests_running": 3.0, "num_requests_waiting": 0.0, "generation_tokens": 200.0}
+_EACH = {"request_success": 1.0, "num_requests_running": 3.0, "num_requests_waiting": 0.0, "vllm:generation_tokens": 200.0}
 """What each request a second adds to a metric."""
 
 

@@ -110,6 +110,7 @@ def test_plans_decisions_and_check_tell_of_a_drift_and_apply_asks_nothing(tmp_pa
         (draft,) = forecast_fleet(at, NOW)
         (told,) = [reason for plan in draft.plans for reason in plan.reasons if reason.code is Code.CAPACITY_DRIFT]
         assert told.detail.startswith("pool gpu: drift since 2026-03-16T07:30:00Z: production serves worse")
+        assert "input tokens and prefix hits are not known of both times" in told.detail
         asked = len(production.asked)
         (cycle,) = apply_fleet(at, NOW)
         assert Code.CAPACITY_DRIFT in {alert.code for record in cycle.records for alert in record.decision.alerts}
