@@ -47,19 +47,20 @@ class RequestLog:
         return float((self.arrived_s.size - 1) * MINUTE_S / (self.arrived_s[-1] - self.arrived_s[0]))
 
     def evened(self, over_s: float) -> Self:
-        """The log with the same load in every `over_s` seconds; within them arrivals stand as they stood, and silent ones fall out.
+        """The log with the same load in all stretches of about `over_s` seconds; arrivals within one stay, and silent ones fall out.
 
         Slow changes are the load itself, which a step must hold steady to be called by one rate, and which floors follow; what is left is
         the pattern of arrivals. Raises ValueError unless over_s is above 0.
         """
         check_positive("over_s", over_s, "seconds")
         since = self.arrived_s - self.arrived_s[0]
-        windows = np.floor(since / over_s)
-        _, window, counts = np.unique(windows, return_inverse=True, return_counts=True)
-        before = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        in_turn = before[window] + (since / over_s - windows) * counts[window]  # a window takes as long as its share of the requests
-        mean_gap_s = MINUTE_S / self.rpm
-        return type(self)(arrived_s=in_turn * mean_gap_s, input_tokens=self.input_tokens, output_tokens=self.output_tokens)
+        windows = max(1, round(since[-1] / over_s))  # as wide as divides the log, so that none is cut short
+        place = since * (windows / since[-1])
+        window = np.minimum(place.astype(np.int64), windows - 1)
+        counts = np.bincount(window, minlength=windows)
+        before = np.cumsum(counts) - counts
+        in_turn = before[window] + (place - window) * counts[window]  # a window takes as long as its share of the requests
+        return type(self)(arrived_s=in_turn * (since[-1] / since.size), input_tokens=self.input_tokens, output_tokens=self.output_tokens)
 
     def typical_start(self, least: int) -> int:
         """Where a stretch begins whose mean token lengths are the nearest to the log's, for `least` requests and every doubling of them.
