@@ -106,7 +106,7 @@ def drift(measured: Measured, seen: Observed) -> Judged:
     if 1 / TOLERANCE_RATIO <= worst.ratio <= TOLERANCE_RATIO:
         return Judged()
     causes, words = _why(measured, seen, used, is_worse=worst.ratio > 1)
-    return Judged(drift=Drift(ratio=worst.ratio, causes=causes, sentence=f"{_told(worst)}; {words}; {_remedy(worst)}"))
+    return Judged(drift=Drift(ratio=worst.ratio, causes=causes, sentence=f"{_told(worst)}; {words}; measure again"))
 
 
 def _newest(usable: Flags, least: int) -> Flags:
@@ -168,12 +168,7 @@ def _moved(was: float, now: float, *, is_worse: bool) -> bool:
 def _told(held: _Held) -> str:
     how = "worse" if held.ratio > 1 else "better"
     at = f"P95 {held.name.upper()} is {held.measured_s:.3g} s at {spell_number(round(held.load_rpm))} rpm a replica"
-    return f"production serves {how} than its profile says: {at}, where {held.profiled_s:.3g} s were measured, over {LEAST_H} h"
-
-
-def _remedy(held: _Held) -> str:
-    left = "floors are too low" if held.ratio > 1 else "floors are higher than they need be"
-    return f"{left} until it is measured again (`forecaster capacity import`, `forecaster capacity learn`)"
+    return f"production serves {how} than its profile: {at}, {held.profiled_s:.3g} s were measured"
 
 
 def _mean(values: Floats) -> float | None:

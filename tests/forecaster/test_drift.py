@@ -73,8 +73,8 @@ def test_longer_requests_are_named_with_both_lengths() -> None:
     found = drifted(slower(1.5, input_tokens=800 * WHOLE))
     assert found.causes == (Cause.MIX,)
     assert "mix: requests carry 800 input tokens, 500 were measured" in found.sentence
-    assert "production serves worse than its profile says: P95 E2E is" in found.sentence
-    assert "floors are too low until it is measured again" in found.sentence
+    assert "production serves worse than its profile: P95 E2E is" in found.sentence
+    assert found.sentence.endswith("; measure again")
 
 
 def test_l26_prefix_cache_hits_that_are_lost_are_named_as_the_cause_of_the_drift() -> None:
@@ -86,8 +86,7 @@ def test_l26_prefix_cache_hits_that_are_lost_are_named_as_the_cause_of_the_drift
 def test_l26_prefix_cache_hits_that_surge_are_named_where_production_serves_better() -> None:
     found = drifted(slower(0.4, hits=0.9 * WHOLE))
     assert found.causes == (Cause.PREFIX_HITS,)
-    assert "production serves better than its profile says" in found.sentence
-    assert "floors are higher than they need be" in found.sentence
+    assert "production serves better than its profile" in found.sentence
 
 
 def test_several_causes_are_all_named() -> None:

@@ -48,7 +48,7 @@ def test_a_drift_is_found_and_kept_since_when_it_began(tmp_path: Path) -> None:
         fleet = known(at)
         (first,) = look_for_drift(fleet, NOW)[0].values()
         (again,) = look_for_drift(fleet, NOW + HOUR)[0].values()
-        assert "production serves worse than its profile says: P95 E2E is" in first.sentence
+        assert "production serves worse than its profile: P95 E2E is" in first.sentence
         assert first.ratio == pytest.approx(2, rel=0.1)
         assert (again.since, again.at) == (NOW, NOW + HOUR)
         assert drifts(at.store, NOW + HOUR) == {("chat", "gpu"): again}

@@ -64,6 +64,6 @@ def test_a_drift_is_shown_beside_the_profile_it_contradicts(production: Producti
     with production.served():
         done = forecaster(tmp_path, "capacity", "show", "chat", "--now", iso(NOW))
         assert "P95 2x" in done.out
-        assert "chat/gpu: drift since 2026-03-16T07:30:00Z: production serves worse than its profile says" in done.err
+        assert "chat/gpu: drift since 2026-03-16T07:30:00Z: production serves worse than its profile" in done.err
         (row,) = json.loads(forecaster(tmp_path, "capacity", "show", "chat", "--json", "--now", iso(NOW)).out)
         assert row["drift"].startswith("drift since")
