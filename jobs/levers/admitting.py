@@ -1,7 +1,7 @@
 """What admission asks of the levers now: limits from the replicas that are ready and will stay."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from forecaster.admission import Limits, limits_of, replicas_that_count
@@ -32,8 +32,8 @@ def admit(fleet: Fleet, sections: tuple[AdmissionSection, ...], now: datetime) -
 
     Raises StoreError.
     """
-    if sections:
-        fleet = with_capacities(fleet, now)
+    named = {section.workload for section in sections}
+    fleet = with_capacities(replace(fleet, members=tuple(member for member in fleet.members if member.workload.name in named)), now)
     wishes: dict[str, Wish | None] = {}
     failures: list[Failure] = []
     for section in sections:

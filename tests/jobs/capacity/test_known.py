@@ -62,8 +62,9 @@ def test_without_a_profile_the_pool_is_held_and_reported_never_guessed(world: Wo
         assert draft.plans == ()
 
 
-def test_floors_rest_on_the_newest_profile_from_its_date_on_and_load_is_not_forecast_anew(world: World) -> None:
-    with fleet(world) as at:
+@pytest.mark.parametrize("word", ["imported", "best"])
+def test_floors_rest_on_the_newest_profile_from_its_date_on_and_load_is_not_forecast_anew(world: World, word: str) -> None:
+    with fleet(world, capacity={"profile": word}) as at:
         give(at, NOW, scaled(1))
         give(at, LATER, scaled(2))
         forecast_fleet(at, NOW)
