@@ -14,9 +14,12 @@ from jobs.cli import (
     capacity_batch,
     capacity_compare,
     capacity_flushed,
+    capacity_learn,
+    capacity_replay,
     cost,
     demo,
     export,
+    export_levers,
     ledger,
     levers,
     line,
@@ -98,10 +101,14 @@ history.command("mark")(marks.mark)
 history.command("unmark")(marks.unmark)
 app.add_typer(history, name="history")
 app.command("backtest")(backtest.backtest)
-exports = typer.Typer(help="Print what was found best for KEDA, AWS or your HPA.", no_args_is_help=True, rich_markup_mode=None)
+exports = typer.Typer(
+    help="Print what was found best for KEDA, AWS or your HPA, and what levers need.", no_args_is_help=True, rich_markup_mode=None
+)
 exports.command("keda-cron")(export.keda_cron)
 exports.command("asg-scheduled")(export.asg_scheduled)
 exports.command("hpa")(export.hpa)
+exports.command("lever-rights")(export_levers.lever_rights)
+exports.command("lever-policy")(export_levers.lever_policy)
 app.add_typer(exports, name="export")
 app.command("savings")(savings.savings)
 app.command("ledger")(ledger.ledger)
@@ -114,8 +121,10 @@ capacities = typer.Typer(
 capacities.command("import")(capacity.import_)
 capacities.command("show")(capacity.show_)
 capacities.command("compare")(capacity_compare.compare)
-capacities.command("batch")(capacity_batch.batch)
 capacities.command("flushed")(capacity_flushed.flushed)
+capacities.command("batch")(capacity_batch.batch)
+capacities.command("learn")(capacity_learn.learn)
+capacities.command("replay")(capacity_replay.replay)
 app.add_typer(capacities, name="capacity")
 costs = typer.Typer(help="What a request, a token and a task cost; two of them side by side.", cls=ShowsByDefault, rich_markup_mode=None)
 costs.command("show")(cost.show_)

@@ -1,18 +1,28 @@
-"""Levers on the real API server: a gateway's policy, a key of a ConfigMap, and rights on these objects alone."""
+"""Levers on the real API server: a gateway's policy, a key of a ConfigMap, rights on these objects alone, and our fields alone."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
+import yaml
 
+from connectors.kube.cluster import ObjectRef
 from connectors.kube.connection import KubeConnection
+from connectors.kube.paths import parse
+from connectors.levers.access import Checkable, Tried
 from connectors.levers.kubernetes_field import MARK, KubernetesFieldLeverConfig
 from connectors.levers.registry import open_levers
 from forecaster.errors import TargetConflict, TargetForbidden, TargetRefused
 from forecaster.ladder import LeverValue
 from forecaster.levers import Moved
 from forecaster.ports import Lever
-from tests.cluster.control_plane import ControlPlane
+from jobs.export.lever_policy import lever_expression, policy_component
+from jobs.export.lever_rights import lever_roles
+from jobs.watchdog.levers import lever_kind, look_at_levers, put_back
+from tests.cluster.control_plane import ControlPlane, Json, eventually
+from tests.cluster.kustomized import KUSTOMIZE, overlay, rendered, standing
 
 NOW = datetime(2026, 3, 2, 7, 30, tzinfo=UTC)
 UNTIL = NOW + timedelta(hours=1)
@@ -47,6 +57,20 @@ metadata: {name: levers}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: levers}
 subjects: [{kind: ServiceAccount, name: levers}]
 """
+
+NOT_OURS: tuple[tuple[str, Json], ...] = (
+    ("backendtrafficpolicy/chat", {"spec": {"circuitBreaker": {"maxConnections": 1}}}),
+    ("backendtrafficpolicy/chat", {"spec": {"circuitBreaker": {"maxParallelRequests": 8}, "targetRefs": []}}),
+    ("backendtrafficpolicy/chat", {"spec": {"retry": {"numRetries": 1, "perRetry": {}}}}),
+    ("backendtrafficpolicy/chat", {"spec": {"circuitBreaker": None}}),
+    ("backendtrafficpolicy/chat", {"spec": {"rateLimit": {"local": {"rules": [{"limit": {"requests": 60, "unit": "Second"}}]}}}}),
+    ("backendtrafficpolicy/chat", {"spec": {"rateLimit": {"local": {"rules": []}}}}),
+    ("backendtrafficpolicy/chat", {"metadata": {"labels": {"team": "us"}}}),
+    ("configmap/engine", {"data": {"note": "ours"}}),
+    ("configmap/engine", {"data": None}),
+    ("configmap/engine", {"immutable": True}),
+)
+"""What rights allow on these objects, and no lever moves."""
 
 
 @pytest.fixture(autouse=True)
@@ -140,3 +164,85 @@ def test_get_and_patch_on_the_one_object_are_all_the_rights_that_a_lever_needs(
     assert let_go(of).written
     with pytest.raises(TargetForbidden, match="configmaps"):
         lever("data.max_batch", ours).observe(NOW)
+
+
+def test_the_printed_rights_are_enough_for_the_levers_of_a_configuration_and_for_no_other_object(
+    cluster: ControlPlane, namespace: str, lever: Callable[..., Lever]
+) -> None:
+    refs = [ref(namespace, "gateway.envoyproxy.io", "backendtrafficpolicies", "chat"), ref(namespace, "", "configmaps", "engine")]
+    grant(cluster, namespace, refs)
+    ours = cluster.connection(cluster.token_for(namespace, "levers"))
+    for field, value in ((REQUESTS, 60), ("data.max_batch", 8)):
+        of = lever(field, ours)
+        assert isinstance(of, Checkable)
+        of.check_write(of.observe(NOW))
+        assert stand(of, value).written
+        assert let_go(of).written
+    cluster.apply("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other}\ndata: {a: b}", namespace=namespace)
+    us = f"--as=system:serviceaccount:{namespace}:levers"
+    for verb, name in (("get", "other"), ("patch", "other"), ("delete", "engine"), ("update", "engine")):
+        assert cluster.tried("auth", "can-i", verb, f"configmaps/{name}", "--namespace", namespace, us).stdout.strip() == "no"
+
+
+def test_the_printed_policy_lets_levers_move_their_fields_and_refuses_every_other(
+    cluster: ControlPlane, namespace: str, lever: Callable[..., Lever], tmp_path: Path
+) -> None:
+    gateway, engine = ref(namespace, "gateway.envoyproxy.io", "backendtrafficpolicies", "chat"), ref(namespace, "", "configmaps", "engine")
+    grant(cluster, namespace, [gateway, engine])
+    fields = [(gateway, PARALLEL), (gateway, REQUESTS), (gateway, "spec.retry.numRetries"), (engine, "data.max_batch")]
+    component = tmp_path / "levers"
+    component.mkdir()
+    expression = lever_expression((each, parse(field)) for each, field in fields)
+    (component / "kustomization.yaml").write_text(yaml.safe_dump(policy_component(expression)))
+    objects = rendered(cluster, overlay(tmp_path / "ours", resources=[KUSTOMIZE / "admission"], components=[component]))
+    us = f"system:serviceaccount:{namespace}:levers"
+    text = yaml.safe_dump_all(objects).replace("forecaster-our-field-only", namespace)
+    text = text.replace("system:serviceaccount:forecaster:forecaster", us)
+    with standing(cluster, list(yaml.safe_load_all(text))):
+        eventually(lambda: namespace in refusal(cluster, namespace, us, "configmap/engine", {"data": {"note": "ours"}}))
+        ours = cluster.connection(cluster.token_for(namespace, "levers"))
+        for field, value in ((PARALLEL, 8), (REQUESTS, 60), ("spec.retry.numRetries", 0), ("data.max_batch", 8)):
+            of = lever(field, ours)
+            assert stand(of, value).written
+            assert let_go(of).written
+        for what, patch in NOT_OURS:
+            assert namespace in refusal(cluster, namespace, us, what, patch), patch
+        assert refusal(cluster, namespace, us, "configmap/engine", {"data": {"max_batch": "4"}}) == ""
+
+
+def test_a_field_that_the_kind_does_not_have_is_told_before_it_is_moved(lever: Callable[..., Lever]) -> None:
+    of = lever("spec.circuitBreaker.maxParalelRequests")
+    assert isinstance(of, Tried)
+    with pytest.raises(TargetRefused, match=r"does not keep spec\.circuitBreaker\.maxParalelRequests, it became nothing when 8 was to be"):
+        of.try_set(8, UNTIL, of.observe(NOW))
+
+
+def test_the_watchdog_finds_levers_by_their_marks_and_puts_them_back(
+    cluster: ControlPlane, namespace: str, lever: Callable[..., Lever]
+) -> None:
+    stand(lever(PARALLEL), 8)
+    stand(lever("data.max_batch"), 8)
+    kinds = [lever_kind(f"lever:{kind}") for kind in ("gateway.envoyproxy.io/v1alpha1/backendtrafficpolicies", "v1/configmaps")]
+    assert look_at_levers(kinds, [namespace], cluster.connection(), NOW).good == 2
+    seen = look_at_levers(kinds, [namespace], cluster.connection(), UNTIL)
+    told = [outcome.sentence.partition(": ")[2] for outcome in put_back(seen.expired, UNTIL, rehearsed=False)]
+    assert sorted(told) == ["put back, 8 -> 32", "put back, 8 -> 64"]
+    assert (lever(PARALLEL).observe(NOW).value, lever("data.max_batch").observe(NOW).value) == (64, "32")
+
+
+def ref(namespace: str, group: str, plural: str, name: str) -> ObjectRef:
+    return ObjectRef(group=group, version="v1alpha1" if group else "v1", plural=plural, namespace=namespace, name=name)
+
+
+def grant(cluster: ControlPlane, namespace: str, objects: list[ObjectRef]) -> None:
+    """What is printed, for the account of this namespace instead of ours; the role that stood there before goes."""
+    cluster.kubectl("delete", "role/levers", "rolebinding/levers", "--namespace", namespace)
+    printed = yaml.safe_dump_all(lever_roles(objects))
+    cluster.apply(printed.replace("name: forecaster\n  namespace: forecaster", f"name: levers\n  namespace: {namespace}"))
+
+
+def refusal(cluster: ControlPlane, namespace: str, user: str, what: str, patch: Json) -> str:
+    """What the server said of a merge patch that is only tried; empty where it would be taken."""
+    words = ("patch", what, "--namespace", namespace, "--type=merge", "-p", json.dumps(patch), "--dry-run=server", f"--as={user}")
+    done = cluster.tried(*words)
+    return done.stderr if done.returncode else ""

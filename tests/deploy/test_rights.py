@@ -8,7 +8,9 @@ import pytest
 import yaml
 
 from connectors.leases.kubernetes import KubernetesLeaseConfig
+from connectors.levers.kubernetes_field import KubernetesFieldLeverConfig
 from jobs.drill.lease import NAME as DRILL
+from jobs.export.lever_rights import lever_roles
 from jobs.levers.once import LEASE as LEVERS
 from jobs.operating_point import TUNE
 from jobs.telemetry.runs import Half
@@ -57,7 +59,7 @@ def roles(folder: Path) -> list[dict[str, Any]]:
 
 
 def test_every_kind_of_kubernetes_has_its_folder() -> None:
-    others = {"nodes", "templates", "watchdog", "kserve-controller"}
+    others = {"nodes", "templates", "watchdog", "kserve-controller", "levers"}
     assert {folder.name for folder in RBAC.iterdir()} - others == {kind for kind in PAGES if of_page(kind)}
 
 
@@ -69,6 +71,16 @@ def test_every_role_is_bound_to_the_account_that_needs_it_and_to_nobody_else(fol
     assert {(one["roleRef"]["kind"], one["roleRef"]["name"], one["metadata"].get("namespace")) for one in bindings} == names
     account = "forecaster-watchdog" if folder.name == "watchdog" else "forecaster"
     assert all(one["subjects"] == [OURS | {"name": account, "namespace": account}] for one in bindings)
+
+
+def test_the_role_of_levers_is_the_one_that_is_printed_for_the_example_on_their_page() -> None:
+    page = (ROOT / "docs" / "levers.md").read_text(encoding="utf-8")
+    example = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", page, flags=re.DOTALL)[0])["tiers"]["levers"]
+    configs = [KubernetesFieldLeverConfig.model_validate(each) for each in example.values() if each["type"] == "kubernetes-field"]
+    printed, binding = lever_roles(config.ref for config in configs)
+    (role,) = roles(RBAC / "levers")
+    assert role["rules"] == printed["rules"]
+    assert binding["subjects"] == [OURS]
 
 
 def test_no_role_names_a_wildcard_or_may_create_or_delete_what_is_not_ours() -> None:
