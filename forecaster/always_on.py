@@ -40,8 +40,9 @@ def sized(workload: Workload, pool: Pool, overdue: Mapping[str, int] = _NONE) ->
     own = present(pool)
     if not pool.after:
         return own
-    first = (each for each in workload.pools if each.name in pool.after)
-    return replace(own, after=(), before=sum(_carried(workload, each, own, overdue.get(each.name, 0)) for each in first))
+    first = [each for each in workload.pools if each.name in pool.after]
+    whole, there = (sum(_carried(workload, each, own, late.get(each.name, 0)) for each in first) for late in (_NONE, overdue))
+    return replace(own, after=(), before=there, lacks=max(0.0, whole - there))
 
 
 def always_on_plan(workload: Workload, pool: Pool, span: Window, issued_at: datetime, demand: Demand | None) -> Plan:

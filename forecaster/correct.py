@@ -12,7 +12,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from forecaster.ahead import ahead, ahead_reasons, asked_ahead, may_lower
@@ -30,6 +30,8 @@ _TOLD_AGAIN = frozenset(
     {Code.TRUST_NAIVE, Code.TRUST_REACTIVE, Code.OPERATING_POINT, Code.CACHE_HITS, Code.CAPACITY_DRIFT, Code.CAPACITY_STALE}
 )
 """What a plan says of itself and every decision repeats, since whoever is paged looks there."""
+_BEYOND_ITS_LOAD = frozenset({Code.DAILY_PEAK_BINDS, Code.QUEUEING_BINDS})
+"""Floors that rest on the load and lie above what it asks for at their step."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +63,7 @@ def correct(plan: Plan | None, seen: Look, policy: Policy) -> Correction:
     if plan is None or planned is None:
         floor, need, reasons = _raised(0, 0.0, _needs_now(seen, learned=False))
         return Correction(floor=floor, planned=None, look=seen, reasons=reasons, need=need)
-    floor, need = planned.replicas, _planned_need(plan, planned, seen)
-    reasons = (Reason(code=Code.PLAN_FOLLOWED, detail=planned.reason.detail, after=floor),)
-    reasons += tuple(reason for reason in plan.reasons if reason.code in _TOLD_AGAIN)
+    floor, need, reasons = _planned(plan, planned, seen)
     live = ((s.signal, s.seen) for s in seen.signals)
     told = ahead(plan.demand, live, seen.at, seen.margin) if plan.demand is not None and seen.known else ()
     if plan.demand is not None and told and (whole_replicas(asked := asked_ahead(told)) > floor or may_lower(planned, policy)):
@@ -75,13 +75,7 @@ def correct(plan: Plan | None, seen: Look, policy: Policy) -> Correction:
         reasons += (Reason(code=Code.FLOOR_DECAYED, detail=detail, before=floor, after=whole_replicas(decayed)),)
         floor, need = whole_replicas(decayed), decayed
     floor, need, more = _raised(
-        floor,
-        need,
-        (
-            *_instead(plan, seen),
-            *_carried_forward(plan.demand, seen, policy.blend, learned=bool(told)),
-            *_needs_now(seen, learned=bool(told)),
-        ),
+        floor, need, (*_carried_forward(plan.demand, seen, policy.blend, learned=bool(told)), *_needs_now(seen, learned=bool(told)))
     )
     return Correction(floor=floor, planned=planned, look=seen, reasons=reasons + more, need=need)
 
@@ -98,20 +92,27 @@ def _raised(floor: int, need: float, asks: Iterable[_Ask]) -> tuple[int, float, 
     return floor, need, tuple(reasons)
 
 
-def _planned_need(plan: Plan, planned: Floor, seen: Look) -> float:
-    """The fractional replicas of a planned floor that follows a signal step by step; 0 for any other, which moves only on purpose."""
-    i = plan.demand.index(seen.at) if plan.demand is not None and planned.reason.code is Code.SIGNAL_BINDS else None
-    return 0.0 if plan.demand is None or i is None else plan.demand.margin.asked(plan.demand.need_at(i))
+def _planned(plan: Plan, planned: Floor, seen: Look) -> tuple[int, float, tuple[Reason, ...]]:
+    """The planned floor, its need and its reasons; raised where pools before this one do not carry what they were to: some is overdue.
 
-
-def _instead(plan: Plan, seen: Look) -> Iterator[_Ask]:
-    """What the plan's load asks for where pools before this one carry less than was planned: some of theirs are overdue."""
+    need: the fractional replicas of a floor that follows a signal step by step; 0 for any other, which moves only on purpose.
+    """
+    again = (reason for reason in plan.reasons if reason.code in _TOLD_AGAIN)
+    reasons = (Reason(code=Code.PLAN_FOLLOWED, detail=planned.reason.detail, after=planned.replicas), *again)
     i = plan.demand.index(seen.at) if plan.demand is not None else None
-    if plan.demand is None or i is None or seen.margin.before >= plan.demand.margin.before:
-        return
-    has, had = (spell_number(margin.before) for margin in (seen.margin, plan.demand.margin))
-    detail = f"stands in for pools before it, which carry {has} replicas' load where {had} was planned"
-    yield _Ask(need=seen.margin.asked(plan.demand.need_at(i)), code=Code.STANDS_IN, detail=lambda _: detail)
+    if plan.demand is None or i is None:
+        return planned.replicas, 0.0, reasons
+    margin, load, follows = plan.demand.margin, plan.demand.need_at(i), planned.reason.code is Code.SIGNAL_BINDS
+    lacks = min(seen.margin.lacks, margin.before)
+    asked = replace(margin, before=margin.before - lacks).asked(load)
+    if lacks and planned.replicas and planned.reason.code in _BEYOND_ITS_LOAD:
+        asked = max(asked, planned.replicas + lacks)
+    need = asked if follows else 0.0
+    if not lacks or whole_replicas(asked) <= planned.replicas:
+        return planned.replicas, need, reasons
+    detail = f"stands in for pools before it: what {spell_number(lacks)} replicas of its own would carry is overdue there"
+    raised = Reason(code=Code.STANDS_IN, detail=detail, before=planned.replicas, after=whole_replicas(asked))
+    return whole_replicas(asked), asked, (*reasons, raised)
 
 
 def _decayed(floor: int, seen: Look) -> float | None:

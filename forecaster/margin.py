@@ -21,14 +21,19 @@ from forecaster.units import check_not_negative, spell_number, whole_replicas
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Margin:
-    """before: replicas, fractional, whose load pools before it carry. spare: whole replicas beside those that any load needs."""
+    """before: replicas, fractional, whose load pools before it carry. spare: whole replicas beside those that any load needs.
+
+    lacks: how much more those would carry if nothing of theirs were overdue.
+    """
 
     before: float = 0.0
     spare: int = 0
+    lacks: float = 0.0
 
     def __post_init__(self) -> None:
         check_not_negative("margin.before", self.before, "replicas")
         check_not_negative("margin.spare", self.spare, "replicas")
+        check_not_negative("margin.lacks", self.lacks, "replicas")
 
     def left(self, need: float) -> float:
         """Replicas, fractional, that are left for the pool of what a load asks for, without the spare ones."""

@@ -125,7 +125,8 @@ class Pool:
     bulk: the work that it does instead of live load, None = it serves live load. preempted_per_hour: how often one replica is taken away.
     caches: what comes off its load for what they keep.
     spare: replicas that may fail without the load noticing. always_on: replicas that it holds whatever the load, 0 = its floor follows the
-    load. after: the always-on pools that carry what they can before it; before: how many of its own replicas they stand for (`sized`).
+    load. after: the always-on pools that carry what they can before it; before: how many of its own replicas they stand for, and lacks: how
+    many more they would if nothing of theirs were overdue (`sized`).
     """
 
     name: str
@@ -144,6 +145,7 @@ class Pool:
     always_on: int = 0
     after: tuple[str, ...] = ()
     before: float = 0.0
+    lacks: float = 0.0
 
     def __post_init__(self) -> None:
         check_named("pool.name", self.name)
@@ -171,7 +173,7 @@ class Pool:
     @property
     def margin(self) -> Margin:
         """What of its load is its own, and what is spare on top; an always-on pool has its spare among what it holds."""
-        return Margin(before=self.before, spare=0 if self.always_on else self.spare)
+        return Margin(before=self.before, spare=0 if self.always_on else self.spare, lacks=self.lacks)
 
     @property
     def in_order(self) -> tuple[str, ...]:

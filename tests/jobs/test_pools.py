@@ -1,0 +1,181 @@
+"""Always-on, burst and spot pools of one workload down the whole line."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from forecaster.plan import Plan
+from forecaster.reasons import Code
+from jobs.apply import Cycle, apply_fleet
+from jobs.fleet import Fleet
+from jobs.forecast import forecast_fleet
+from tests.jobs.config.samples import faults_of, with_workload
+from tests.jobs.world import NOW, World
+
+MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
+
+
+def pooled(world: World, **burst: object) -> None:
+    """A workload with 4 reserved replicas that are always on, of 100 requests a minute each, and a pool on demand after them."""
+    world.workload("chat", min=0, allow_below_original=True)
+    workloads = world.config["workloads"]
+    assert isinstance(workloads, list)
+    (on_demand,) = workloads[-1]["pools"]
+    (target,) = on_demand["targets"]
+    reserved = {"name": "reserved", "capacity": {"rpm": 100}, "always_on": 4, "targets": [{**target, "name": "chat-reserved"}]}
+    on_demand |= {"name": "on-demand", "after": "reserved", **burst}
+    workloads[-1]["pools"] = [reserved, on_demand]
+    world.api.add_hpa("serving", "chat-reserved", min_replicas=1, max_replicas=40, scales="Deployment/reserved")
+
+
+@contextmanager
+def recorded(world: World) -> Iterator[Fleet]:
+    """The fleet over targets that record what would be written."""
+    with world.fleet(rehearse="all") as fleet:
+        yield fleet
+
+
+def floors(cycle: Cycle) -> dict[str, int]:
+    return {record.decision.pool: record.decision.floor for record in cycle.records}
+
+
+def plans(fleet: Fleet) -> dict[str, Plan]:
+    (draft,) = forecast_fleet(fleet, NOW)
+    return {plan.pool: plan for plan in draft.plans}
+
+
+def test_over_a_day_the_always_on_pool_stands_and_the_burst_pool_follows_the_ramp_so_that_both_carry_the_load(world: World) -> None:
+    pooled(world)
+    with recorded(world) as fleet:
+        found = plans(fleet)
+        assert {floor.replicas for floor in found["reserved"].floors} == {4}
+        demand = found["on-demand"].demand
+        assert demand is not None
+        seen = []
+        for i in range(0, 24 * 12, 6):
+            at = demand.step_start(i)
+            floor = found["on-demand"].floor_at(at)
+            assert floor is not None
+            assert (4 + floor.replicas) * 100 >= demand.load[0, i]
+            seen.append(floor.replicas)
+        assert min(seen) == 0  # 100 requests a minute at night are less than what 4 carry
+        assert max(seen) >= math.ceil(1_000 / 100) - 4
+        live = []
+        for minutes in range(0, 300, 10):
+            (cycle,) = apply_fleet(fleet, NOW + minutes * MINUTE)
+            assert not cycle.problems
+            live.append(floors(cycle))
+    assert {each["reserved"] for each in live} == {4}
+    assert 6 <= live[-1]["on-demand"] <= 9
+    assert live[0]["on-demand"] < live[-1]["on-demand"]
+
+
+def test_an_always_on_pool_stands_without_a_forecast_and_says_why_with_one(world: World) -> None:
+    pooled(world)
+    with recorded(world) as fleet:
+        (cycle,) = apply_fleet(fleet, NOW)
+        assert floors(cycle)["reserved"] == 4
+        plans(fleet)
+        (cycle,) = apply_fleet(fleet, NOW + MINUTE)
+        (record,) = (record for record in cycle.records if record.decision.pool == "reserved")
+        assert record.decision.reasons[0].detail == "4 are always on, whatever the load"
+
+
+def test_k_spare_replicas_stand_on_top_of_what_is_left_for_the_burst_pool(world: World) -> None:
+    pooled(world)
+    with recorded(world) as fleet:
+        bare = plans(fleet)["on-demand"]
+    pooled_again = world.config["workloads"]
+    assert isinstance(pooled_again, list)
+    pooled_again[-1]["pools"][1]["spare"] = 2
+    with recorded(world) as fleet:
+        spare = plans(fleet)["on-demand"]
+    for hours in range(24):
+        before, after = bare.floor_at(NOW + hours * HOUR), spare.floor_at(NOW + hours * HOUR)
+        assert before is not None
+        assert after is not None
+        assert after.replicas == (before.replicas + 2 if before.replicas else 0)
+    assert any("for the load and 2 spare, beside 4 before it" in floor.reason.detail for floor in spare.floors)
+
+
+def test_a_spot_pool_comes_after_an_always_on_one_as_well(world: World) -> None:
+    pooled(world, spot={"preempted_per_hour": 3})  # one half is away
+    with recorded(world) as fleet:
+        found = plans(fleet)["on-demand"]
+    floor = found.floor_at(NOW + 4 * HOUR)
+    assert floor is not None
+    assert floor.replicas >= 2 * 6
+    assert Code.SPOT_LOSSES in {reason.code for reason in found.reasons}
+
+
+def test_under_a_budget_what_is_always_on_is_a_minimum(world: World) -> None:
+    pooled(world)
+    workloads = world.config["workloads"]
+    assert isinstance(workloads, list)
+    for pool in workloads[-1]["pools"]:
+        pool |= {"budget": "h100"}
+    workloads[-1]["pools"][1]["priority"] = 5
+    world.config["budgets"] = {"h100": {"gpus": 6}}
+    with recorded(world) as fleet:
+        found = plans(fleet)
+        assert {floor.replicas for floor in found["reserved"].floors} == {4}
+        assert max(floor.replicas for floor in found["on-demand"].floors) == 2
+        (cycle,) = apply_fleet(fleet, NOW + 2 * HOUR)
+        assert floors(cycle)["reserved"] == 4
+        assert floors(cycle)["on-demand"] <= 2
+
+
+def test_overdue_always_on_replicas_are_made_up_for_by_the_pool_after_them_once(world: World) -> None:
+    pooled(world, stands_in_for="reserved")
+    seen = {}
+    with world.fleet() as fleet:
+        plans(fleet)
+        for ready in (4, 2):
+            world.api.add_workload("serving", "reserved", replicas=4, ready=ready)
+            for minutes in range(0, 180, 10) if ready == 4 else (180,):
+                (cycle,) = apply_fleet(fleet, NOW + minutes * MINUTE)
+            seen[ready] = cycle
+    (before, after), reasons = (floors(seen[ready]) for ready in (4, 2)), {r.decision.pool: r.decision.reasons for r in seen[2].records}
+    assert before["reserved"] == after["reserved"] == 4
+    assert after["on-demand"] == before["on-demand"] + 2
+    assert Code.OVERDUE in {reason.code for reason in reasons["reserved"]}
+    told = "stands in for pools before it: what 2 replicas of its own would carry is overdue there"
+    assert told in {reason.detail for reason in reasons["on-demand"]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ("after: other", "pool gpu comes after other, which is no always-on pool of the workload; always on: none (`always_on: N`)"),
+        ("always_on: 4, after: [gpu]", "pool gpu is always on and cannot come after another"),
+        ("always_on: 4, spare: 4", "pool gpu is always on with 4 replicas, of which 4 cannot be spare; lower spare"),
+        ("always_on: 0", "always_on"),
+        ("spare: -1", "spare"),
+    ],
+)
+def test_pools_that_contradict_themselves_are_refused_when_the_configuration_is_read(tmp_path: Path, settings: str, told: str) -> None:
+    (fault,) = faults_of(tmp_path, with_workload("{name: gpu, ", f"{{name: gpu, {settings}, "))
+    assert told in fault
+
+
+@pytest.mark.parametrize(("policy", "told"), [("min: 5", "min is 5"), ("max: 3", "max is 3")])
+def test_bounds_that_contradict_what_is_always_on_are_refused(tmp_path: Path, policy: str, told: str) -> None:
+    written = with_workload("{name: gpu, ", "{name: gpu, always_on: 4, ")
+    (fault,) = faults_of(tmp_path, f"{written}    policy: {{{policy}}}\n")
+    assert f"pool gpu is always on with 4 replicas and {told}: bounds outrank it; change one of both" in fault
+
+
+def test_pools_without_a_signal_in_common_are_refused(tmp_path: Path) -> None:
+    other = "{name: od, after: gpu, capacity: {tokens: 900}, targets: [{type: recording, name: od}]}"
+    (fault,) = faults_of(tmp_path, with_workload("pools: [{name: gpu, ", f"pools: [{other}, {{name: gpu, always_on: 4, "))
+    assert "pool od comes after gpu, and no signal has a capacity in both: give both one" in fault
+
+
+def test_a_budget_below_what_is_always_on_is_refused(tmp_path: Path) -> None:
+    written = with_workload("{name: gpu, ", "{name: gpu, always_on: 4, budget: h100, ")
+    (fault,) = faults_of(tmp_path, f"{written}budgets: {{h100: {{gpus: 3}}}}\n")
+    assert "3 GPUs are fewer than the minimums of its pools take together, 4 (4 x 1 of chat/gpu)" in fault
