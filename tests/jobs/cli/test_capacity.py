@@ -168,17 +168,21 @@ def test_variants_are_compared_beside_what_runs(folder: Path) -> None:
     path = folder / "forecaster.yaml"
     document = yaml.safe_load(path.read_text())
     document |= {"prices": {"currency": "EUR", "gpu_hour": 4}, "forecast": {"model": "seasonal_naive"}}
-    document["workloads"][1]["variants"] = [{"name": "int8", "serving": {"precision": "int8"}, "gpu_hour": 3}]
+    big = {"name": "big", "capacity": {"rpm": 300}, "gpu_hour": 6, "task": {"calls": 2}}
+    document["workloads"][1] |= {"task": {"calls": 4}, "variants": [{"name": "int8", "serving": {"precision": "int8"}, "gpu_hour": 3}, big]}
     path.write_text(yaml.safe_dump(document))
     done = capacity(folder, "import", "runs", "-w", "embed", "--pool", "int8", *SLO)
     assert "kept: `forecaster capacity compare embed` plans tomorrow with it" in done.err, done.err
-    assert [(row["pool"], row["in_use"]) for row in shown(folder, "embed")] == [("gpu", True), ("int8", True)]
+    assert [(row["pool"], row["in_use"]) for row in shown(folder, "embed")] == [(name, True) for name in ("gpu", "int8", "big")]
     assert forecaster(folder, "forecast", "--now", iso(NOW)).code in {0, 3}
     compared = capacity(folder, "compare", "embed", "--json")
     assert compared.code == 0, compared.err
-    now, int8 = json.loads(compared.out)
+    now, int8, big = json.loads(compared.out)
     assert (now["variant"], int8["variant"]) == ("gpu", "int8")
     assert int8["capacity_rpm"] == pytest.approx(594)
     assert int8["cost"] == pytest.approx(3 * int8["gpu_hours"])
     assert int8["cost"] < now["cost"]
+    assert (now["calls_a_task"], int8["calls_a_task"], big["calls_a_task"]) == (4, 4, 2)
+    assert big["cost"] == pytest.approx(1.5 * now["cost"])
+    assert big["cost_per_task"] == pytest.approx(0.75 * now["cost_per_task"])
     assert "no workload has `variants`" in capacity(folder, "compare", "chat").out
