@@ -1,14 +1,17 @@
 """What is counted on of the hits of caches, from history, before demand."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+import numpy as np
+
 from forecaster.caches import Counted, Hits
 from forecaster.ports import Store
-from forecaster.series import Signal, Window
+from forecaster.series import Series, Signal, Window
 from forecaster.units import DAY_S, floor_to
-from forecaster.workload import Workload
+from forecaster.workload import Pool, Workload
 from jobs.draft import Draft
 from jobs.fleet import Fleet, Member
 
@@ -31,9 +34,30 @@ def usual_hits(fleet: Fleet, member: Member, now: datetime) -> Hits:
     return _hits(fleet.store, member, usual, now)
 
 
+def after_caches(store: Store, member: Member, pool: Pool, load: Series) -> Series:
+    """What caches left of a measured load for the engines of a pool, by the hits of each bucket; all of it where those are not known.
+
+    Of a pool whose capacity production taught it is all, too: what a replica carries is in those terms. Raises StoreError and
+    HistoryAtOtherStep.
+    """
+    caches = pool.caches
+    if not caches.counted or caches.taught or not len(load):
+        return load
+    span = Window(start=load.start, end=load.end)
+    hits = {signal: store.history(member.workload.name, signal, span, member.step_s).mean for signal in caches.counted}
+    unknown = np.full(len(load), np.nan)
+    both = zip(*(hits.get(signal, unknown).tolist() for signal in (Signal.RESPONSE_HITS, Signal.PREFIX_HITS)), strict=True)
+    left = np.array([replace(caches, hits=_measured(*each)).left(load.signal) for each in both])
+    return replace(load, mean=load.mean * left, peak=load.peak * left)
+
+
 def counted_of(workload: Workload) -> Mapping[Signal, Counted]:
     """The shares of hits that any of its pools counts on."""
     return {signal: counted for pool in workload.serving for signal, counted in pool.caches.counted.items()}
+
+
+def _measured(responses: float, prefix: float) -> Hits:
+    return Hits(responses=None if math.isnan(responses) else responses, prefix=None if math.isnan(prefix) else prefix)
 
 
 def _hits(store: Store, member: Member, counted: Mapping[Signal, Counted], now: datetime) -> Hits:

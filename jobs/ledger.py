@@ -16,6 +16,7 @@ from forecaster.savings import floors_by_minute, least_floor, minutes_of
 from forecaster.series import Floats, Window
 from forecaster.units import MINUTE_S, floor_to
 from forecaster.workload import Mode, Pool
+from jobs.caches import after_caches
 from jobs.fleet import Member
 from jobs.ready import ReadyReplicas, ready_replicas
 from jobs.route import route
@@ -98,7 +99,8 @@ def _need(store: Store, member: Member, pool: Pool, window: Window) -> Floats:
     unknown: Floats = np.full(int(window.length_s // MINUTE_S), np.nan)
     if signal is None or capacity is None:
         return unknown
-    load = own_series(member.workload, pool, route(store, member.lineage, signal, window, member.step_s).series)
+    arrived = route(store, member.lineage, signal, window, member.step_s).series
+    load = own_series(member.workload, pool, after_caches(store, member, pool, arrived))
     if not load.measured_ratio:
         return unknown
     missing = np.repeat(np.isnan(load.mean), member.step_s // MINUTE_S)

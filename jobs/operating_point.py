@@ -17,6 +17,7 @@ from forecaster.series import Series, Signal, Window
 from forecaster.units import DAY_S, ceil_to, floor_to, from_epoch_s
 from forecaster.workload import Policy, Pool
 from jobs.aims import Aim, aim_of_pool
+from jobs.caches import after_caches
 from jobs.capacity.known import how_to_tell, with_capacities
 from jobs.dial import how_to_set
 from jobs.fleet import Fleet, Member
@@ -154,7 +155,7 @@ def _question(fleet: Fleet, member: Member, pool: Pool, before: Looked | None, n
     end = floor_to(now, DAY_S)
     window = Window(start=floor_to(end - MOST_DAYS * _DAY - timedelta(seconds=fleet.history_s), DAY_S), end=end)
     try:
-        load = route(fleet.store, member.lineage, signal, window, member.step_s).series
+        load = after_caches(fleet.store, member, pool, route(fleet.store, member.lineage, signal, window, member.step_s).series)
         marks = Kept(store=fleet.store, member=member, now=now).marks(signal, window.start)
     except HistoryAtOtherStep as error:
         return str(error)

@@ -17,6 +17,7 @@ from forecaster.savings import Spent, spent, total
 from forecaster.series import LOAD_SIGNALS, PRESSURE_SIGNALS, Series, Window
 from forecaster.workload import Pool
 from jobs.aims import Aim
+from jobs.caches import after_caches
 from jobs.fleet import Fleet, Member
 from jobs.ready import ready_replicas
 from jobs.route import route
@@ -76,7 +77,8 @@ def _confirmations(evidence: Evidence, pool: Pool) -> Iterator[Confirmation]:
     for signal in (s for s in LOAD_SIGNALS if s in asked):
         capacity = pool.capacity.of(signal)
         if capacity is not None:
-            load = own_series(member.workload, pool, route(store, member.lineage, signal, window, step_s).series)
+            arrived = route(store, member.lineage, signal, window, step_s).series
+            load = own_series(member.workload, pool, after_caches(store, member, pool, arrived))
             believed = without(load, kept.marks(signal, window.start))
             yield confirmation(believed, seen, pressures, capacity * member.workload.policy.efficiency_ratio)
 

@@ -13,6 +13,7 @@ from forecaster.savings import Money, PoolDays, Spent, floors_by_minute, least_f
 from forecaster.series import LOAD_SIGNALS, Series, Signal, Window
 from forecaster.units import DAY_S, MINUTE_S, floor_to
 from forecaster.workload import Mode, Pool
+from jobs.caches import after_caches
 from jobs.capacity.known import how_to_tell
 from jobs.fleet import Member
 from jobs.ready import ReadyReplicas, ready_replicas
@@ -102,7 +103,8 @@ def pool_days(replicas: ReadyReplicas, member: Member, pool: Pool, records: Sequ
     signal, window = sizing_signal(member, pool), asked.window
     if signal is None:
         raise NothingKept(f"pool {pool.name} has no capacity for its load; {how_to_tell(member, pool)}")
-    load = own_series(member.workload, pool, route(replicas.store, member.lineage, signal, window, member.step_s).series)
+    arrived = route(replicas.store, member.lineage, signal, window, member.step_s).series
+    load = own_series(member.workload, pool, after_caches(replicas.store, member, pool, arrived))
     if not load.measured_ratio:
         raise NothingKept(f"no {signal} was kept of these days; `forecaster fetch` brings what the source has")
     capacity, seen = pool.capacity.of(signal) or math.nan, least_floor(records, pool.name)

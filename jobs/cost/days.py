@@ -12,6 +12,7 @@ from forecaster.series import Floats, Series, Signal, Window
 from forecaster.unit_cost import Used, added
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S
 from forecaster.workload import Pool
+from jobs.caches import after_caches
 from jobs.fleet import Member
 from jobs.ready import ReadyReplicas
 from jobs.route import route
@@ -87,7 +88,8 @@ def filled(replicas: ReadyReplicas, member: Member, pool: Pool, window: Window) 
         return np.full(int(window.length_s // member.step_s), np.nan)
     carry = capacity * member.workload.policy.efficiency_ratio
     room = max(1.0, served_ratio(member.workload))  # shares of more than all are room, not load
-    busy: Floats = own_load(member.workload, pool, signal, _kept(replicas, member, signal, window).mean / room) / carry
+    left = after_caches(replicas.store, member, pool, _kept(replicas, member, signal, window))
+    busy: Floats = own_load(member.workload, pool, signal, left.mean / room) / carry
     return busy
 
 

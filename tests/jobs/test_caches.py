@@ -1,5 +1,6 @@
 """A cache down the line: its hits come off the plan and off live load, and once it is emptied the floor rises at once."""
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from forecaster.profile import Origin
 from forecaster.reasons import Code
 from forecaster.series import Signal, Window
 from jobs.apply import apply_fleet
+from jobs.caches import after_caches
 from jobs.config.reading import read_config
 from jobs.forecast import forecast_fleet, plan_fleet
 from tests.jobs.cached import LEAST, cached
@@ -140,6 +142,23 @@ def test_prefix_hits_relieve_the_prefill_pool_and_never_the_decode_pool(world: W
     assert second is not None
     assert first.replicas == pytest.approx(second.replicas * (1 - LEAST), abs=1)
     assert not {Code.CACHE_HITS, Code.CACHE_UNKNOWN} & {reason.code for reason in draft.plans[1].reasons}
+
+
+def test_what_is_said_of_past_days_rests_on_what_caches_left_bucket_by_bucket(world: World) -> None:
+    cached(world, since=timedelta(days=2), responses={})
+    day = Window(start=NOW - timedelta(days=1), end=NOW)
+    with world.fleet() as fleet:
+        forecast_fleet(fleet, NOW)
+        (member,) = fleet.members
+        (pool,) = member.workload.pools
+        arrived = fleet.store.history("chat", Signal.RPM, day, 300)
+        left = after_caches(fleet.store, member, pool, arrived)
+        ratio = dict(zip(((left.times_s() // 3_600) % 24).tolist(), (left.mean / arrived.mean).tolist(), strict=True))
+        assert ratio == {hour: pytest.approx(1 - LEAST if hour in {2, 3} else 0.5) for hour in range(24)}
+        older = fleet.store.history("chat", Signal.RPM, Window(start=NOW - timedelta(days=5), end=NOW - timedelta(days=4)), 300)
+        assert after_caches(fleet.store, member, pool, older) == older
+        taught = replace(pool, caches=replace(pool.caches, taught=True))
+        assert after_caches(fleet.store, member, taught, arrived) == arrived
 
 
 @pytest.mark.parametrize(
