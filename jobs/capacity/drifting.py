@@ -33,7 +33,7 @@ from jobs.fleet import Fleet, Member
 _KEY = "forecaster/drift"
 _VERSION = 1
 _SPAN_S = 2 * DAY_S
-_BEFORE_S = 28 * DAY_S
+_BEFORE_S, _LEARNED_S = 28 * DAY_S, 14 * DAY_S
 _MEASURED = frozenset({Origin.REPLAY, Origin.FILE, Origin.PRODUCTION})
 log = structlog.get_logger()
 
@@ -148,10 +148,14 @@ def _look(of: Sight, entries: Mapping[PoolKey, Sequence[ProfileEntry]], member: 
 
 
 def _hits_before(store: Store, member: Member, entry: ProfileEntry, until: datetime) -> float | None:
-    """The share of the input that the prefix cache had, since the profile was kept and over four weeks at most; None = not known."""
+    """The share of the input that the prefix cache had; None = not known.
+
+    Since the profile was kept, with one that was learned in the two weeks before as well; over four weeks at most.
+    """
     if Signal.PREFIX_HITS not in {query.signal for query in member.queries}:
         return None
-    start = floor_to(max(entry.at, until - timedelta(seconds=_BEFORE_S)), member.step_s)
+    learned_s = _LEARNED_S if entry.profile.origin is Origin.PRODUCTION else 0
+    start = floor_to(max(entry.at - timedelta(seconds=learned_s), until - timedelta(seconds=_BEFORE_S)), member.step_s)
     if start >= until:
         return None
     hits: Floats = store.history(member.workload.name, Signal.PREFIX_HITS, Window(start=start, end=until), member.step_s).mean
