@@ -129,7 +129,9 @@ def _planned(plan: Plan, record: CycleRecord, signals: tuple[SignalBasis, ...]) 
     ahead = f"the next {window_min:g} min (lead time {demand.lead_time_s / MINUTE_S:g} min and one step)"
     largest = max(signals, key=lambda s: s.replicas)
     load = f"{demand.model} expects {level} of {largest.signal} over {ahead} at {spell_number(largest.load)} {largest.signal.unit}"
-    needs = f"a replica carries {spell_number(largest.carry)}, so {largest.replicas:.2f} are needed{demand.margin.explained}"
+    needs = (
+        f"a replica carries {spell_number(largest.carry)}, so {largest.replicas:.2f} are needed{demand.margin.explained(largest.replicas)}"
+    )
     binds = "" if largest.binds else f", but {floor.reason.detail}"
     return [f"{load}, {needs}{binds} and {floor.replicas} are planned"]
 

@@ -56,12 +56,12 @@ class Margin:
         parts = ", ".join(part for part in (spare, before) if part)
         return f"; {parts}" if parts else ""
 
-    @property
-    def explained(self) -> str:
-        """` less 8 carried before it and 2 spare on top`; empty where there is neither."""
-        before = f" less {spell_number(self.before)} carried before it" if self.before else ""
-        spare = f" and {self.spare} spare on top" if self.spare else ""
-        return f"{before}{spare}"
+    def explained(self, need: float) -> str:
+        """`, less 8 carried before it, and 2 spare on top`, of a fractional need; empty where there is neither."""
+        if self.before and not whole_replicas(self.left(need)):
+            return ", all of them carried before it,"
+        before = f", less {spell_number(self.before)} carried before it" if self.before else ""
+        return f"{before}, and {self.spare} spare on top" if self.spare else before
 
 
 WHOLE = Margin()

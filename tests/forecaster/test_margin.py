@@ -67,13 +67,14 @@ def test_an_array_is_asked_as_each_of_its_numbers(loads: list[float], margin: Ma
     ("margin", "told", "explained"),
     [
         (WHOLE, "", ""),
-        (Margin(spare=2), "; 12 for the load and 2 spare", " and 2 spare on top"),
-        (Margin(before=8.5), "; beside 8.5 before it", " less 8.5 carried before it"),
-        (Margin(before=8, spare=2), "; 12 for the load and 2 spare, beside 8 before it", " less 8 carried before it and 2 spare on top"),
+        (Margin(spare=2), "; 12 for the load and 2 spare", ", and 2 spare on top"),
+        (Margin(before=8.5), "; beside 8.5 before it", ", less 8.5 carried before it"),
+        (Margin(before=8, spare=2), "; 12 for the load and 2 spare, beside 8 before it", ", less 8 carried before it, and 2 spare on top"),
     ],
 )
 def test_what_is_spare_and_what_others_carry_is_told(margin: Margin, told: str, explained: str) -> None:
-    assert (margin.told(14), margin.explained) == (told, explained)
+    assert (margin.told(14), margin.explained(20)) == (told, explained)
+    assert Margin(before=20, spare=2).explained(20) == ", all of them carried before it,"
 
 
 @pytest.mark.parametrize("wrong", [{"before": -1.0}, {"spare": -1}, {"before": math.nan}])
