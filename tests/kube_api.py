@@ -9,7 +9,8 @@
 It keeps HPAs (autoscaling/v2), Deployments, StatefulSets, pods and nodes (`put`) and what else is `define`d, lists them by label in pages,
 takes JSON merge patches only, rehearses them (dryRun=All), enforces resourceVersion, refuses what the real server refuses (minReplicas
 below 1 or above maxReplicas: 422), keeps managedFields by the fieldManager parameter, answers SelfSubjectAccessReviews, and answers errors
-as Status objects. `fail_next` injects faults, `forbid` takes away an RBAC verb, `edit` writes as somebody else.
+as Status objects, and tells what it serves. `fail_next` injects faults, `forbid` takes away an RBAC verb, also on what is not served, as
+rights are looked at first; `show_namespaces` lets everybody read them; `edit` writes as somebody else.
 """
 
 import json
@@ -69,6 +70,7 @@ class KubeApi:
         self._lock = threading.Lock()
         self._faults: list[Fault] = []
         self._forbidden: set[tuple[str, str]] = set()
+        self._namespaces_are_shown = False
         self._closing = threading.Event()
         self._server = _Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
@@ -193,6 +195,11 @@ class KubeApi:
         with self._lock:
             self._forbidden.add((verb, plural))
 
+    def show_namespaces(self) -> None:
+        """Let everybody read namespaces: there are those in which an object is."""
+        with self._lock:
+            self._namespaces_are_shown = True
+
     def fail_next(
         self, what: int | str, *, times: int = 1, verb: str = "", plural: str = "", message: str = "injected", taken: bool = False
     ) -> None:
@@ -227,6 +234,9 @@ class KubeApi:
                     return HTTPStatus.CREATED, self._created(request)
                 case "list":
                     return HTTPStatus.OK, self._listed(request)
+            told = self._told(request)
+            if told is not None:
+                return HTTPStatus.OK, told
             key = self._key(request)
             show = self._objects.scale if request.path.endswith("/scale") else self._objects.shown
             shown = show(key)
@@ -244,6 +254,29 @@ class KubeApi:
         if request.verb == "patch" and request.content_type != MERGE_PATCH:
             raise Refusal(415, "UnsupportedMediaType", f"the body of the request was not in {MERGE_PATCH}")
 
+    def _told(self, request: Request) -> Json | None:
+        """What is served of an API group, or a namespace; None where neither is asked for."""
+        match request.path.strip("/").split("/"):
+            case ["apis", group, version]:
+                return self._resources(f"{group}/{version}")
+            case ["api", version]:
+                return self._resources(version)
+            case ["api", "v1", "namespaces", name]:
+                if not self._namespaces_are_shown:
+                    raise Refusal(403, "Forbidden", f'namespaces "{name}" is forbidden: our role may not get it')
+                if not self._objects.has_namespace(name):
+                    raise Refusal(404, "NotFound", f'namespaces "{name}" not found')
+                return {"kind": "Namespace", "apiVersion": "v1", "metadata": {"name": name}}
+            case _:
+                return None
+
+    def _resources(self, served: str) -> Json:
+        plurals = [plural for plural, version in self._objects.api_versions.items() if version == served]
+        if not plurals:
+            raise Refusal(404, "NotFound", "the server could not find the requested resource")
+        names = (name for plural in plurals for name in (plural, f"{plural}/scale"))
+        return {"kind": "APIResourceList", "groupVersion": served, "resources": [{"name": name} for name in names]}
+
     def _key(self, request: Request) -> Key:
         match request.path.strip("/").split("/"):
             case ["api", "v1", "nodes", name]:
@@ -251,11 +284,11 @@ class KubeApi:
                     raise Refusal(403, "Forbidden", f'nodes "{name}" is forbidden: our role may not get it')
                 return "nodes", "", name
             case ["api", "v1", "namespaces", namespace, "configmaps", name]:
-                if ("get", "configmaps") in self._forbidden:
-                    raise Refusal(403, "Forbidden", f'configmaps "{name}" is forbidden: our role may not get it')
+                if (request.verb, "configmaps") in self._forbidden:
+                    raise Refusal(403, "Forbidden", f'configmaps "{name}" is forbidden: our role may not {request.verb} it')
                 return "configmaps", namespace, name
-            case ["apis", group, version, "namespaces", namespace, plural, name, *part] if self._serves(
-                plural, group, version
+            case ["apis", group, version, "namespaces", namespace, plural, name, *part] if (
+                self._serves(plural, group, version) or (request.verb, plural) in self._forbidden
             ) and part in ([], ["scale"]):
                 rule = "/".join([plural, *part])
                 if (request.verb, rule) in self._forbidden:
@@ -298,13 +331,13 @@ class KubeApi:
         root, *parts, plural = request.path.strip("/").split("/")
         group, first = ("", 1) if root == "api" else (parts[0], 2)
         served, space = "/".join(parts[:first]), parts[first:]
-        if self._objects.api_versions.get(plural) != served:
-            raise Refusal(404, "NotFound", "the server could not find the requested resource")
         where = f'in the namespace "{space[1]}"' if space else "at the cluster scope"
         if ("list", plural) in self._forbidden:
             who = 'User "system:serviceaccount:forecaster:forecaster"'
             what = f'cannot list resource "{plural}" in API group "{group}" {where}'
             raise Refusal(403, "Forbidden", f"{plural}{group and f'.{group}'} is forbidden: {who} {what}")
+        if self._objects.api_versions.get(plural) != served:
+            raise Refusal(404, "NotFound", "the server could not find the requested resource")
         items = self._objects.listed(plural, space[1] if space else None, request.query.get("labelSelector", ""))
         first, most = int(request.query.get("continue", "0")), int(request.query.get("limit", len(items)))
         metadata = {"continue": str(first + most)} if first + most < len(items) else {}

@@ -5,15 +5,19 @@ from collections.abc import Callable
 from itertools import groupby
 from pathlib import Path
 
+from connectors.levers.registry import open_levers
 from forecaster.ports import Lease
 from jobs.cli.options import DONE, PARTLY, Output
 from jobs.cli.session import Session, session
 from jobs.cli.show import Table, say, show
 from jobs.config.document import LogSection
+from jobs.config.paths import beside
 from jobs.drill.drill import drill
 from jobs.drill.lease import NAME
+from jobs.drill.levers import drill_levers
 from jobs.drill.outcome import Outcome, Result
 from jobs.leases import lease_of
+from jobs.levers.desk import values_of
 from jobs.telemetry import start_logging
 
 _IN_MEMORY = "memory:"
@@ -27,10 +31,21 @@ def show_drill(config: Path | None, now: str | None, workload: str | None, outpu
         lease = None if alone else _leases(at)
         unmade = at.fleet.problems  # told already
         outcomes = drill(at.fleet, at.members(workload), lease, at.now)
+        if workload is None:
+            outcomes += _levers(at)
     _show(outcomes, output)
     counted = Counter(outcome.result for outcome in outcomes)
     say(f"{', '.join(f'{counted[result]} {result}' for result in Result)}; none of your objects was written")
     return PARTLY if counted[Result.FAIL] or unmade else DONE
+
+
+def _levers(at: Session) -> tuple[Outcome, ...]:
+    """Those of the section `tiers`, where there is one."""
+    tiers = at.config.tiers
+    if tiers is None:
+        return ()
+    levers = open_levers({name: beside(config, at.path.parent) for name, config in tiers.levers.items()})
+    return tuple(drill_levers(levers, values_of(tiers), at.now))
 
 
 def _leases(at: Session) -> Callable[[str], Lease]:
