@@ -81,6 +81,19 @@ def test_the_profile_of_a_variant_is_imported_under_its_name(world: World) -> No
         assert found.cost == pytest.approx(found.gpu_hours / 2 * 4)
 
 
+def test_a_variant_that_nobody_measured_is_compared_by_its_estimate(world: World) -> None:
+    estimate = {"output_tokens_per_s": 50, "coefficient": 0, "input_tokens": 500, "output_tokens": 240}
+    int8 = {"name": "int8", "capacity": {"estimate": estimate}, "serving": {"max_batch": 16}}
+    bare = {"name": "bare", "capacity": {"estimate": estimate}}
+    with fleet(world, int8, bare) as at:
+        forecast_fleet(at, NOW)
+        found = options(at)
+        assert found["int8"].capacity.rpm == pytest.approx(16 * 50 * 60 / 240)
+        assert found["int8"].gpu_hours is not None
+        assert found["bare"].gpu_hours is None
+        assert "`forecaster capacity show` says what it lacks" in found["bare"].doubt
+
+
 def test_cost_of_a_thousand_requests_is_that_of_the_day_over_those_that_are_expected(world: World) -> None:
     with fleet(world, {"name": "int8", "capacity": {"rpm": 200}}) as at:
         forecast_fleet(at, NOW)
