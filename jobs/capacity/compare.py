@@ -110,7 +110,9 @@ def _option(draft: Draft, variant: Variant, day: date, window: Window, now: date
     except ValueError as error:
         return replace(option, doubt=str(error))
     if plan is None:
-        remedy = f"set one, import a load test with --pool {variant.name}, or give it an estimate; `forecaster capacity show` says what it lacks"
+        remedy = (
+            f"set one, import a load test with --pool {variant.name}, or give it an estimate; `forecaster capacity show` says what it lacks"
+        )
         return replace(option, doubt=f"no capacity is known: {remedy}")
     if plan.floors[-1].until < window.end:
         return replace(option, doubt="the stored forecast ends before tomorrow does: run `forecaster forecast`")
