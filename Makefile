@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export OMP_NUM_THREADS = 1
 SERVICES := prometheus postgresql libgomp1
 
-.PHONY: help demo test test-cluster services control-plane lint format docs hooks bench lock clean
+.PHONY: help demo test test-cluster services control-plane load-generator lint format docs hooks bench lock clean
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -13,7 +13,7 @@ help: ## this list
 demo: $(VENV)/.installed ## the main job on a real trace, without any server
 	$(BIN)/forecaster demo
 
-test: $(VENV)/.developed services control-plane ## every test; those that need a program which is not there are skipped with the reason
+test: $(VENV)/.developed services control-plane load-generator ## every test; those that need a program which is not there are skipped with the reason
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 test-cluster: $(VENV)/.developed services control-plane ## the tests on a real Kubernetes control plane; they need Go and a C compiler
@@ -22,6 +22,10 @@ test-cluster: $(VENV)/.developed services control-plane ## the tests on a real K
 # API server, controllers and kubectl from source: some minutes the first time, then from ~/.cache/forecaster-tests. Without Go it says so.
 control-plane:
 	@$(PYTHON) -m tests.cluster.build
+
+# AIPerf in an environment of its own, since its pins exclude ours: some minutes and 1.2 GB the first time, then from the same place.
+load-generator: $(VENV)/.developed
+	@$(BIN)/python -m tests.load_generator
 
 # Debian's packages for the real counterparts in the tests, and the library that LightGBM is linked with, where apt and root are there.
 services:

@@ -54,7 +54,7 @@ def _install() -> None:
         shutil.rmtree(place, ignore_errors=True)
         for command in (
             [sys.executable, "-m", "venv", str(place)],
-            [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", _WHAT],
+            [str(place / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check", _WHAT],
             [str(_command()), "--version"],
         ):
             subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603 - our own commands
