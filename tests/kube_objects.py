@@ -70,6 +70,10 @@ class Objects:
         """Whether there is such an object."""
         return key in self._values
 
+    def has_namespace(self, name: str) -> bool:
+        """Whether there is an object in a namespace."""
+        return any(namespace == name for _, namespace, _ in self._values)
+
     def delete(self, key: Key) -> None:
         """Delete an object."""
         del self._values[key]

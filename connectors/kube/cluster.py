@@ -1,22 +1,21 @@
 """One API server behind the official client: opened at first use, reads retried, every failure of one type."""
 
 import json
-import os
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from http import HTTPStatus
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from connectors.kube.calls import list_objects, list_pods, method_of, read_config_map, read_node, scoped
-from connectors.kube.connection import KubeConnection
+from connectors.kube.connection import KubeConnection, fill
+from connectors.kube.denied import Doubt, doubt_of
 from connectors.kube.recent import Recent
 from forecaster.errors import ForecasterError
 
 if TYPE_CHECKING:
-    from kubernetes.client import Configuration, CustomObjectsApi
+    from kubernetes.client import CustomObjectsApi
     from kubernetes.client.exceptions import ApiException
 
 Json: TypeAlias = dict[str, Any]
@@ -75,10 +74,14 @@ class ObjectRef:
 
 
 class KubeFailed(ForecasterError):
-    """A request that the API server did not serve. `status` is the HTTP status, None when no answer of an API server came."""
+    """A request that the API server did not serve. `status` is the HTTP status, None when no answer of an API server came.
 
-    def __init__(self, *, verb: str, ref: ObjectRef, status: int | None, answer: str) -> None:
+    doubt: what of a denied request may not be there at all, None = it is there, or was not looked for.
+    """
+
+    def __init__(self, *, verb: str, ref: ObjectRef, status: int | None, answer: str, doubt: Doubt | None = None) -> None:
         super().__init__(f"cannot {verb} {ref}: {answer}")
+        self.doubt = doubt
         self.verb = verb
         self.ref = ref
         self.status = status
@@ -217,10 +220,17 @@ class Cluster:
         except ApiException as error:
             if error.status == HTTPStatus.UNAUTHORIZED:
                 self._api = None  # credentials may have been renewed on disk: read them again next time
-            raise KubeFailed(verb=verb, ref=ref, status=error.status or None, answer=_answer(error)) from error
+            doubt = self._doubt(api, path, ref) if error.status == HTTPStatus.FORBIDDEN else None
+            raise KubeFailed(verb=verb, ref=ref, status=error.status or None, answer=_answer(error), doubt=doubt) from error
         except HTTPError as error:
             answer = f"no answer from {self._connection.label} ({_first_line(str(error))})"
             raise KubeFailed(verb=verb, ref=ref, status=None, answer=answer) from error
+
+    def _doubt(self, api: "CustomObjectsApi", path: Json, ref: ObjectRef) -> Doubt | None:
+        """Asked once for all that is denied of a kind in a namespace at about the same time."""
+        question = ("doubt", ref.group, ref.version, ref.rule, ref.namespace)
+        found: Doubt | None = self._recent.of(question, lambda: doubt_of(api, path, ref.rule, self._connection.timeout_s))
+        return found
 
     def _opened(self, verb: str, ref: ObjectRef) -> "CustomObjectsApi":
         with self._lock:
@@ -243,38 +253,13 @@ def _open(connection: KubeConnection, verb: str, ref: ObjectRef) -> "CustomObjec
 
     configuration = Configuration()
     try:
-        _fill(configuration, connection)
+        fill(configuration, connection)
     except (ConfigException, OSError, YAMLError) as error:
         answer = f"no way into {connection.label} ({_first_line(str(error))})"
         raise KubeFailed(verb=verb, ref=ref, status=HTTPStatus.UNAUTHORIZED, answer=answer) from error
     configuration.connection_pool_maxsize = _CONNECTIONS
     configuration.retries = False  # urllib3 would retry on its own, and follow a redirect to a login page
     return CustomObjectsApi(ApiClient(configuration))
-
-
-def _fill(configuration: "Configuration", connection: KubeConnection) -> None:
-    import kubernetes.config  # noqa: PLC0415
-
-    config: Any = kubernetes.config  # without types inside a package that has them
-    if connection.server is not None:
-        configuration.host = connection.server.rstrip("/")
-        configuration.ssl_ca_cert = str(connection.ca_file) if connection.ca_file is not None else None
-        if connection.token is not None:
-            configuration.api_key = {"authorization": f"Bearer {connection.token.get_secret_value()}"}
-    elif connection.kubeconfig is not None or connection.context is not None or _default_kubeconfig_exists():
-        # named here, since the client looks at $KUBECONFIG only once, when it is imported
-        path = str(connection.kubeconfig) if connection.kubeconfig is not None else _default_kubeconfig()
-        config.load_kube_config(config_file=path, context=connection.context, client_configuration=configuration)
-    else:
-        config.load_incluster_config(client_configuration=configuration)
-
-
-def _default_kubeconfig() -> str:
-    return os.environ.get("KUBECONFIG") or "~/.kube/config"
-
-
-def _default_kubeconfig_exists() -> bool:
-    return any(Path(place).expanduser().exists() for place in _default_kubeconfig().split(os.pathsep) if place)
 
 
 def _object(verb: str, ref: ObjectRef, body: bytes, server: str) -> Json:

@@ -1,9 +1,13 @@
 """How a Kubernetes API server is reached: a section of the configuration, cheap to import."""
 
+import os
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, model_validator
+
+if TYPE_CHECKING:
+    from kubernetes.client import Configuration
 
 CLUSTER = "How its API server is reached. Default: what kubectl would use, else the pod's own service account."
 """What a field says whose value is a `KubeConnection`."""
@@ -64,3 +68,29 @@ class KubeConnection(BaseModel):
         if self.context is not None:
             return f"the cluster of context {self.context}"
         return f"the cluster of {self.kubeconfig}" if self.kubeconfig is not None else "the cluster"
+
+
+def fill(configuration: "Configuration", connection: KubeConnection) -> None:
+    """Make the official client's configuration reach the cluster. Raises what the client does where there is no way into it."""
+    import kubernetes.config  # noqa: PLC0415
+
+    config: Any = kubernetes.config  # without types inside a package that has them
+    if connection.server is not None:
+        configuration.host = connection.server.rstrip("/")
+        configuration.ssl_ca_cert = str(connection.ca_file) if connection.ca_file is not None else None
+        if connection.token is not None:
+            configuration.api_key = {"authorization": f"Bearer {connection.token.get_secret_value()}"}
+    elif connection.kubeconfig is not None or connection.context is not None or _default_kubeconfig_exists():
+        # named here, since the client looks at $KUBECONFIG only once, when it is imported
+        path = str(connection.kubeconfig) if connection.kubeconfig is not None else _default_kubeconfig()
+        config.load_kube_config(config_file=path, context=connection.context, client_configuration=configuration)
+    else:
+        config.load_incluster_config(client_configuration=configuration)
+
+
+def _default_kubeconfig() -> str:
+    return os.environ.get("KUBECONFIG") or "~/.kube/config"
+
+
+def _default_kubeconfig_exists() -> bool:
+    return any(Path(place).expanduser().exists() for place in _default_kubeconfig().split(os.pathsep) if place)

@@ -1,8 +1,10 @@
 """What a failed request to the Kubernetes API means for a target or a lever."""
 
 from http import HTTPStatus
+from typing import assert_never
 
 from connectors.kube.cluster import KubeFailed
+from connectors.kube.denied import Doubt
 from forecaster.errors import TargetConflict, TargetError, TargetForbidden, TargetMissing, TargetRefused, TargetUnavailable
 
 _MEANINGS: dict[int, tuple[type[TargetError], str]] = {
@@ -34,13 +36,29 @@ def _meaning(failed: KubeFailed) -> tuple[type[TargetError], str]:
     if status in _MEANINGS:
         return _MEANINGS[status]
     if status == HTTPStatus.FORBIDDEN and not any(words in failed.answer for words in _POLICIES):
-        return TargetForbidden, _rule(failed)
+        return _denied(failed)
     return TargetRefused, "the API server will not take this request as it is"
+
+
+def _denied(failed: KubeFailed) -> tuple[type[TargetError], str]:
+    """Rights are looked at before what they are for, so what is not there is denied too."""
+    namespace = failed.ref.namespace
+    match failed.doubt:
+        case Doubt.KIND:
+            return TargetMissing, _kind(failed)
+        case Doubt.NAMESPACE:
+            return TargetMissing, f"there is no namespace {namespace}: correct it in the configuration"
+        case Doubt.SPELLING:
+            return TargetForbidden, f"{_rule(failed)}, or correct the namespace if {namespace} is misspelled"
+        case None:
+            return TargetForbidden, _rule(failed)
+        case _:
+            assert_never(failed.doubt)
 
 
 def _kind(failed: KubeFailed) -> str:
     ref = failed.ref
-    served = f"{ref.plural} in version {ref.version} of {ref.group}"
+    served = f"{ref.rule} in version {ref.version} of {ref.group or 'the core group'}"
     return f"the API server serves no {served}: install its CustomResourceDefinition, or correct the kind in the configuration"
 
 

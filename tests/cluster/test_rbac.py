@@ -4,7 +4,9 @@ import json
 
 import pytest
 
-from forecaster.errors import TargetForbidden
+from connectors.targets.kubernetes_field import KubernetesFieldConfig
+from connectors.targets.registry import open_target
+from forecaster.errors import TargetForbidden, TargetMissing
 from forecaster.ports import StartSource
 from jobs.clock import SystemClock
 from tests.cluster.control_plane import ControlPlane, eventually
@@ -44,6 +46,28 @@ def test_k44_a_namespace_without_rights_is_named_and_leaves_the_others_working(c
     with pytest.raises(TargetForbidden, match=rf"verbs: \[get\]}} to our role in namespace {served}-other"):
         target_of(cluster, f"{served}-other", token=token).observe(NOW)
     assert stand(target_of(cluster, served, token=token), 8).written  # a 403 there leaves this one working
+
+
+def test_what_is_not_there_is_named_though_it_is_denied_like_what_we_may_not_see(cluster: ControlPlane, served: str) -> None:
+    misspelled = KubernetesFieldConfig(
+        type="kubernetes-field",
+        api_version="autoscaling/v2",
+        plural="horizontalpodautoscaler",
+        namespace=served,
+        name="llm",
+        field="spec.minReplicas",
+        cluster=cluster.connection(token_granted(cluster, served)),
+    )
+    with pytest.raises(TargetMissing, match=r"forbidden.*the API server serves no horizontalpodautoscaler in version v2 of autoscaling"):
+        open_target(misspelled).observe(NOW)
+    nowhere = misspelled.model_copy(update={"plural": "horizontalpodautoscalers", "namespace": f"{served}-2"})
+    with pytest.raises(TargetForbidden, match=rf"add the RBAC rule .*, or correct the namespace if {served}-2 is misspelled"):
+        open_target(nowhere).observe(NOW)
+    cluster.kubectl("create", "clusterrole", served, "--verb=get", "--resource=namespaces")
+    cluster.kubectl("create", "clusterrolebinding", served, f"--clusterrole={served}", "--serviceaccount=forecaster:forecaster")
+    eventually(lambda: may(cluster, served, "get", "namespaces"))
+    with pytest.raises(TargetMissing, match=f"there is no namespace {served}-2: correct it in the configuration"):
+        open_target(nowhere).observe(NOW)
 
 
 def test_the_granted_role_allows_nothing_else(cluster: ControlPlane, served: str) -> None:
