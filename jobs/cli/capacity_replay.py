@@ -37,8 +37,11 @@ def replay(endpoint: Url, trace: Log, workload: Workload, pool: PoolName = None,
 
     Example: forecaster capacity replay --endpoint http://replica:8000 --trace requests.csv.gz --workload chat --slo ttft_p95=1s
     """
+    import signal
+
     from jobs.cli.show import say, show
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # whoever ends us in whatever way ends the load as well
     try:
         profile, limits, kept, notes = _replayed(endpoint, trace, workload, pool, slo, config)
     except KeyboardInterrupt:

@@ -16,7 +16,7 @@ class Ended:
     err: str
 
 
-def forecaster(folder: Path, *arguments: str, **environment: str) -> Ended:
+def forecaster(folder: Path, *arguments: str, timeout_s: float = 120, **environment: str) -> Ended:
     """Run `forecaster ARGUMENTS` in a folder."""
     inherited = {name: value for name, value in os.environ.items() if name != "FORECASTER_CONFIG"}
     done = subprocess.run(  # noqa: S603 - our own command
@@ -26,6 +26,6 @@ def forecaster(folder: Path, *arguments: str, **environment: str) -> Ended:
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=timeout_s,
     )
     return Ended(code=done.returncode, out=done.stdout, err=done.stderr)
