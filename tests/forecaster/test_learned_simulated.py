@@ -6,8 +6,10 @@ from functools import cache
 import numpy as np
 import pytest
 
+from forecaster.drift import Judged, Measured, drift
 from forecaster.learned import Observed, fresh, learned
-from forecaster.profile import Setup, Slo
+from forecaster.profile import Origin, Point, Profile, ProfileEntry, Setup, Slo, Spread
+from forecaster.profile_carried import Carried, carried
 from forecaster.series import Floats
 from forecaster.simulate.requests.arrivals import drawn
 from forecaster.simulate.requests.replica import Service
@@ -31,7 +33,7 @@ def latencies(rpm: Floats, replicas: list[int], seed: int) -> tuple[Floats, Floa
 
 def steady_p95_s(rpm: float) -> float:
     """What a load test of five replicas shows at that load each."""
-    return float(np.quantile(latencies(np.full(900, 5 * rpm), [5] * 900, seed=2)[1], 0.95))
+    return float(np.quantile(latencies(np.full(500, 5 * rpm), [5] * 500, seed=2)[1], 0.95))
 
 
 @cache
@@ -82,3 +84,18 @@ def test_l25_cold_replicas_pollute_no_capacity_that_is_learned_from_production()
     assert rpm(settled(polluted)) == pytest.approx(rpm(settled(clean)), rel=0.02)
     naive = learned(polluted, SLO, source="production", setup=Setup(), at=START)
     assert naive.rpm is None or naive.rpm < 0.9 * rpm(settled(clean))
+
+
+def test_production_that_serves_as_its_load_test_did_does_not_drift_and_cold_replicas_are_no_drift_either() -> None:
+    points = tuple(
+        Point(offered_rpm=at, achieved_rpm=at, e2e=Spread(p95_s=steady_p95_s(at)), error_ratio=0.0) for at in (10, 14, 17, 19, 20)
+    )
+    profile = Profile(origin=Origin.FILE, source="run.json", points=points)
+    found = carried(profile, SLO)
+    assert isinstance(found, Carried)
+    assert found.capacity.rpm == 19
+    measured = Measured(entry=ProfileEntry(at=START, author="ana", profile=profile, slo=SLO), found=found)
+    for of in production():
+        assert drift(measured, settled(of)) == Judged()
+    slow = settled(production()[0])
+    assert drift(measured, replace(slow, p95_s={"e2e": 1.6 * slow.p95_s["e2e"]})).drift is not None
