@@ -17,6 +17,7 @@ UNRESOLVED = "not resolvable at this scrape interval"
 SECONDS_S = HOUR_S
 """No source is asked for more seconds: a day of them would be 86,400 numbers to a source that others need."""
 SPANS_S = (15 * MINUTE_S, HOUR_S, DAY_S)
+_SHOWN = frozenset({"latency_p95", "latency_p99"})
 _NOTHING: Floats = np.array([])
 
 
@@ -52,7 +53,7 @@ def loads(store: Store, member: Member, now: datetime) -> Iterator[Load]:
     """One row a span, from kept history; latencies, and seconds of the last hour, are asked of the source. Raises StoreError."""
     end = floor_to(now, member.step_s)
     whole = Window(start=end - timedelta(seconds=SPANS_S[-1]), end=end)
-    latencies = {name: _asked(member, query, whole) for name, query in member.latencies.items()}
+    latencies = {name: _asked(member, query, whole) for name, query in member.latencies.items() if name in _SHOWN}
     seconds = _seconds(member, Window(start=end - timedelta(seconds=SECONDS_S), end=end))
     for span_s in SPANS_S:
         window = Window(start=end - timedelta(seconds=max(span_s, member.step_s)), end=end)
