@@ -51,7 +51,7 @@ def advise(
     told = [each for each in found if each.advice is not None]
     if told and not json:
         show(_table(told), Output.TABLE)
-        for line in _verdicts(told):
+        for line in (*_verdicts(told), *(f"{each.workload}: {line}" for each in told for line in each.always_on)):
             typer.echo(line)
         for line in _notes(told):
             say(line)
@@ -117,6 +117,7 @@ def _json(each: "Advised") -> dict[str, object]:
         "workload": each.workload,
         "verdict": None if known is None else str(known.verdict),
         "because": each.missing if known is None else known.because,
+        "always_on": list(each.always_on),
         "notes": list(each.told),
         "figures": None if known is None else _figures(known.figures),
     }

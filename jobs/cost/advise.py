@@ -15,6 +15,7 @@ from forecaster.series import Floats, Series, Window, empty_series
 from forecaster.unit_cost import summed
 from forecaster.units import DAY_S, MINUTE_S
 from jobs.cost.asked import task_of
+from jobs.cost.base_load import base_loads
 from jobs.cost.days import days_of, filled
 from jobs.fleet import Fleet, Member
 from jobs.promotion import without
@@ -29,12 +30,16 @@ from jobs.views.kept import Kept
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Advised:
-    """What came of one workload: advice, or why there is none. told: what could not be found out, in sentences."""
+    """What came of one workload: advice, or why there is none.
+
+    told: what could not be found out, in sentences. always_on: the same of how many always-on replicas would have cost least.
+    """
 
     workload: str
     advice: Advice | None
     missing: str = ""
     told: tuple[str, ...] = ()
+    always_on: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +80,8 @@ def _advised(case: _Case) -> Advised:
         figures, told = _figures(case)
     except (NothingKept, HistoryAtOtherStep) as error:
         return Advised(workload=name, advice=None, missing=str(error))
-    return Advised(workload=name, advice=advice(figures), told=told)
+    worth = tuple(base_loads(case.replicas, case.member, case.asked.window))
+    return Advised(workload=name, advice=advice(figures), told=told, always_on=worth)
 
 
 def _figures(case: _Case) -> tuple[Figures, tuple[str, ...]]:
@@ -132,9 +138,11 @@ def _medians(kept: Kept, load: Series) -> Floats:
 
 
 def _point(case: _Case) -> float | None:
-    """What the operating points that stand for all pools save of the replica-hours as they are; None where one has none."""
+    """What the operating points of all pools that follow the load save of the replica-hours as they are; None where one has none."""
     looks = kept_looks(case.fleet.store, [case.member])
-    found = [looks[name].standing(case.now) if name in looks else None for name in pools_of(case.member)]
+    named = zip(case.member.workload.pools, pools_of(case.member), strict=True)
+    names = [name for pool, name in named if pool.follows_load]
+    found = [looks[name].standing(case.now) if name in looks else None for name in names]
     return _ratio(
         [
             (None, None) if each is None else (each.as_it_is.replica_hours - each.pair.replica_hours, each.as_it_is.replica_hours)

@@ -1,5 +1,6 @@
 """Advice from what a real line left in a store."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -197,3 +198,43 @@ def test_days_that_are_marked_as_lies_say_nothing_of_the_load(world: World) -> N
         found = advised(fleet).advice
     assert found is not None
     assert found.figures.variance.days == DAYS - 1
+
+
+def with_always_on(world: World, count: int, **more: object) -> None:
+    """Two kinds of replicas for a load of 500 by day for ten hours and of 100 else: always on at 2, on demand at 4."""
+    write_trace(world.folder / "load.csv", rows_of(by_hour([95.0] * 8 + [495.0] * 10 + [95.0] * 6)))
+    world.workload("chat", mode="observe")
+    world.config["prices"] = {"currency": "USD", "gpu_hour": 4}
+    pools = section(world)["pools"]
+    (on_demand,) = pools
+    (target,) = on_demand["targets"]
+    first = {"name": "reserved", "always_on": count, "gpu_hour": 2, "targets": [{**target, "name": "reserved"}]}
+    section(world)["pools"] = [{**on_demand, **first, **more}, {**on_demand, "after": "reserved"}]
+
+
+@pytest.mark.parametrize(
+    ("count", "more", "told"),
+    [
+        (1, {}, "1 x reserved always on costs least for the load as it was: 8.667 USD an hour with gpu"),
+        (3, {"spare": 1}, "2 x reserved always on would have cost least .*: 10.67 USD an hour with gpu, where 3 cost 11 USD an hour"),
+        (1, {"gpu_hour": 0.1}, "5 x reserved always on would have cost least .*: 0.5 USD an hour with gpu, where 1 cost 6.767 USD an hour"),
+    ],
+)
+def test_the_number_of_always_on_replicas_that_would_have_cost_least_is_told(
+    world: World, count: int, more: dict[str, object], told: str
+) -> None:
+    with_always_on(world, count, **more)
+    with world.fleet() as fleet:
+        forecast_days(fleet)
+        (sentence,) = advised(fleet).always_on
+    assert re.fullmatch(told, sentence)
+
+
+def test_without_prices_nothing_is_told_of_always_on_replicas(world: World) -> None:
+    with_always_on(world, 1)
+    del world.config["prices"]
+    for pool in section(world)["pools"]:
+        pool.pop("gpu_hour", None)
+    with world.fleet() as fleet:
+        forecast_days(fleet)
+        assert advised(fleet).always_on == ()
