@@ -55,10 +55,12 @@ def review(
 def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Output.TABLE, json: Json = False) -> None:
     """Mode, floor, plan, orders and last error of every target, from the store alone: it answers when clusters are down.
 
-    On top stands which half of the line, `forecast` or `apply`, no longer runs at all, since when, and what to do.
+    On top stands which half of the line, `forecast` or `apply`, no longer runs at all, since when, and what to do; below, levers that
+    are moved and those that cannot be put back.
 
     Example: forecaster status --json
     """
+    from jobs.cli.lever_status import levers_json, levers_table, moved_by_auto
     from jobs.cli.session import session
     from jobs.cli.show import show, show_json
     from jobs.cli.status import print_decisions, print_points, status_json, status_table, warn_of, without_password
@@ -70,14 +72,17 @@ def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Ou
         members = with_points(at.fleet.store, at.fleet.members, at.now)
         found, store = status_of(at.fleet.store, members, at.now), without_password(at.store_url)
         silent = stopped(at.fleet.store, found, apply_every_s=at.config.apply.every, forecast_every_s=at.config.forecast.every)
+        levers = moved_by_auto(at.fleet.store)
     if json or output is Output.JSON:
-        show_json(status_json(found, store, silent))
+        show_json(status_json(found, store, silent) | {"levers": levers_json(levers)})
         return
     warn_of(silent, beside_data=output is not Output.TABLE)
     show(status_table(found, store), output)
     if output is Output.TABLE:
         print_decisions(found)
         print_points(found)
+        if levers.held:
+            show(levers_table(levers), output)
 
 
 def explain(

@@ -71,6 +71,7 @@ class LeverLoop:
             lease = lease_of(opened.config, opened.folder, LEASE, lingers=True)
             if not lease.try_acquire():
                 self._memory = None  # another process moves them: what it remembers counts
+                self._metrics.forget_levers()
                 return
             try:
                 self._tick(desk)
@@ -90,6 +91,7 @@ class LeverLoop:
     def _open(self, opened: OpenFleet) -> None:
         self._closing.close()
         self._opened, self._desk, self._memory = opened, None, None
+        self._metrics.forget_levers()
         tiers = opened.config.tiers
         if tiers is not None:
             sources = self._closing.enter_context(open_sources(opened.config, opened.folder))

@@ -137,6 +137,10 @@ class Metrics:
             self._board.count(catalogue.LEVER_MOVES, (turn.lever,), tick.moves and turn.moved is not None and turn.moved.written)
         self._levers = readings.of_levers(tick)
 
+    def forget_levers(self) -> None:
+        """Show no lever: another process looks after them, or the section is gone. What stood at our last tick may be over."""
+        self._levers = ()
+
     def record_failures(self, failures: Iterable[Failure]) -> None:
         """Count failures by verb and type of error."""
         for failure in failures:

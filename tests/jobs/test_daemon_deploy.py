@@ -161,6 +161,8 @@ def test_prometheus_takes_the_rules_and_they_fire_when_they_should(tmp_path: Pat
         'forecaster_reasons_total{code="ceiling-ahead"}': "0x300 1+0x100",
         'forecaster_failures_total{verb="apply",error="TargetForbidden"}': "0x100 1+1x300",
         "forecaster_config_last_reload_successful": "1x200 0x200",
+        'forecaster_lever_lost{lever="batch"}': "_x10 1x20 _x370",
+        "forecaster_lever_last_run_timestamp_seconds": "0+60x60 3600x340",
     }
     expected = {
         "ForecasterApplyStopped": (60, 70),
@@ -170,6 +172,8 @@ def test_prometheus_takes_the_rules_and_they_fire_when_they_should(tmp_path: Pat
         "ForecasterFailing": (105, 125),
         "ForecasterForecastOld": (170, 190),
         "ForecasterConfigRefused": (202, 210),
+        "ForecasterLeverNotBack": (11, 14),
+        "ForecasterLeversIdle": (64, 68),
     }
     fires = [rule for rule in rules() if rule["alert"] in expected]
     assert len(fires) == len(expected)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Self
 
+from forecaster.plan import Floor, Plan
+from forecaster.reasons import Code, Reason
 from jobs.config.reading import read_config
 from jobs.levers.desk import Desk, open_desk
 from jobs.levers.once import once, released
@@ -103,3 +105,20 @@ def _key(api: KubeApi, key: str) -> dict[str, Any]:
         "field": f"data.{key}",
         "cluster": {"server": api.url},
     }
+
+
+def planned(first: int, then: int, *, change: timedelta) -> Plan:
+    """Floors of one size, and of another from so much after NOW."""
+    reason = Reason(code=Code.SIGNAL_BINDS, detail="rpm")
+    end = NOW + timedelta(hours=6)
+    return Plan(
+        workload="chat",
+        pool="gpu",
+        issued_at=NOW - timedelta(minutes=1),
+        valid_until=end,
+        floors=(
+            Floor(start=NOW - timedelta(minutes=1), until=NOW + change, replicas=first, reason=reason),
+            Floor(start=NOW + change, until=end, replicas=then, reason=reason),
+        ),
+        demand=None,
+    )

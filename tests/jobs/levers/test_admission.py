@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from forecaster.plan import Floor, Plan
-from forecaster.reasons import Code, Reason
-from tests.jobs.levers.stage import Stage
-from tests.jobs.world import NOW
+from tests.jobs.levers.stage import Stage, planned
 
 
 @pytest.fixture
@@ -95,19 +92,3 @@ def test_a_tier_wins_over_admission_while_it_lasts(admitting: Stage) -> None:
         assert limits(admitting) == (120, 16)
         process.release(4)
     assert limits(admitting) == (900, 64)
-
-
-def planned(first: int, then: int, *, change: timedelta) -> Plan:
-    reason = Reason(code=Code.SIGNAL_BINDS, detail="rpm")
-    end = NOW + timedelta(hours=6)
-    return Plan(
-        workload="chat",
-        pool="gpu",
-        issued_at=NOW - timedelta(minutes=1),
-        valid_until=end,
-        floors=(
-            Floor(start=NOW - timedelta(minutes=1), until=NOW + change, replicas=first, reason=reason),
-            Floor(start=NOW + change, until=end, replicas=then, reason=reason),
-        ),
-        demand=None,
-    )
