@@ -217,6 +217,16 @@ def test_lengths_that_nobody_says_are_those_of_the_requests_of_the_last_day(worl
         assert rpm(at, NOW + timedelta(days=3)) is None
 
 
+def test_lengths_that_were_kept_at_another_step_are_not_known_and_stop_nothing(world: World) -> None:
+    with fleet(world, capacity={"estimate": ESTIMATE}, serving={"max_batch": 16}) as at:
+        values = np.full(24, 500.0)
+        kept = Series(signal=Signal.INPUT_LENGTH, start=NOW - timedelta(hours=24, minutes=30), step_s=3_600, mean=values, peak=values)
+        at.store.append_history("chat", kept)
+        ((source, why),) = with_capacities(at, NOW).members[0].choices["gpu"].beside
+        assert source.origin is Origin.ESTIMATE
+        assert why.startswith("the estimate lacks estimate.input_tokens (or the signal input_length)")
+
+
 def test_what_an_estimate_lacks_is_told_by_forecast_and_by_check(world: World) -> None:
     lacks = "the estimate lacks serving.max_batch, estimate.input_tokens (or the signal input_length), estimate.output_tokens"
     with fleet(world, capacity={"profile": "best", "estimate": ESTIMATE}) as at:
