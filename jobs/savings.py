@@ -109,14 +109,15 @@ def pool_days(replicas: ReadyReplicas, member: Member, pool: Pool, records: Sequ
         raise NothingKept(f"no {signal} was kept of these days; `forecaster fetch` brings what the source has")
     capacity, seen = pool.capacity.of(signal) or math.nan, least_floor(records, pool.name)
     least = member.workload.policy_of(pool).minimum if seen is None else seen
+    is_full = pool.always_on > 0 and len(member.workload.behind(pool)) > 0  # nothing is added to it: what it does not carry is others'
     return PoolDays(
         load=load,
         ready=replicas.of(member.workload.name, pool.name, window, member.step_s),
         floors=floors_by_minute(records, pool.name, pool.targets[0], window),
         carry=capacity * member.workload.policy.efficiency_ratio,
         lead_min=math.ceil(pool.lead_time.plan_s / MINUTE_S),
-        target_ratio=asked.target_ratio,
-        alone_ratio=asked.alone_ratio,
+        target_ratio=1.0 if is_full else asked.target_ratio,
+        alone_ratio=1.0 if is_full else asked.alone_ratio,
         least=max(1, least or 1),
     )
 

@@ -6,14 +6,24 @@ from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from forecaster.plan import Plan
 from forecaster.reasons import Code
+from forecaster.series import Signal
+from forecaster.unit_cost import summed
 from jobs.apply import Cycle, apply_fleet
+from jobs.cli.main import app
+from jobs.cost.days import days_of
 from jobs.fleet import Fleet
 from jobs.forecast import forecast_fleet
+from jobs.ledger import ledger
+from jobs.ready import ready_replicas
+from jobs.savings import Asked, account, whole_days
 from tests.jobs.config.samples import faults_of, with_workload
+from tests.jobs.kept_days import seen_ready, watched_days
 from tests.jobs.world import NOW, World
 
 MINUTE, HOUR = timedelta(minutes=1), timedelta(hours=1)
@@ -145,6 +155,53 @@ def test_overdue_always_on_replicas_are_made_up_for_by_the_pool_after_them_once(
     assert Code.OVERDUE in {reason.code for reason in reasons["reserved"]}
     told = "stands in for pools before it: what 2 replicas of its own would carry is overdue there"
     assert told in {reason.detail for reason in reasons["on-demand"]}
+
+
+def test_accounts_count_each_request_once_and_all_hours_of_what_is_always_on(world: World) -> None:
+    pooled(world, gpu_hour=4)
+    world.config["prices"] = {"currency": "EUR", "gpu_hour": 2}
+    midnight = NOW.replace(hour=0, minute=0)
+    with world.fleet() as fleet:
+        watched_days(fleet, midnight, 1, every=timedelta(hours=2))
+        for pool, ready in (("reserved", 4.0), ("on-demand", 5.0)):
+            seen_ready(fleet.store, np.full(288, ready), midnight, name=f"chat/{pool}")
+        day, (member,) = whole_days(NOW, 1), fleet.members
+        records = fleet.store.records("chat", day)
+        used = summed(days_of(ready_replicas(fleet.store), member, records, day).used)
+        found = account(fleet.store, fleet.members, Asked(window=day)).rows[0]
+        requests = fleet.store.history("chat", Signal.RPM, day, 300).mean.sum() * 5
+        pages = {page.pool: page for page in ledger(fleet.store, fleet.members, midnight, 1).pages}
+    assert used.requests == pytest.approx(requests)
+    assert used.busy_hours == pytest.approx(requests / 60 / 100)  # a replica of either pool carries 100 a minute
+    assert (used.hours, used.spend) == (9 * 24, 24 * (4 * 2 + 5 * 4))
+    assert found.spent.requests == pytest.approx(requests, rel=0.01)
+    assert found.spent.reactive_hours is not None
+    assert found.spent.reactive_hours >= 4 * 24 + 24  # bought whether used or not, and one beside them at least
+    assert found.money is not None
+    assert found.money.actual == used.spend
+    assert pages["on-demand"].ramps
+    assert not pages["reserved"].ramps
+
+
+def test_the_views_of_a_fleet_with_pools_say_which_is_always_on_and_what_is_left_for_the_other(world: World) -> None:
+    pooled(world, spare=1)
+    run, at = CliRunner(), ["--config", str(world.path), "--now", (NOW + 3 * HOUR).isoformat()]
+    assert run.invoke(app, ["run", "--config", str(world.path), "--now", NOW.isoformat()]).exit_code == 0
+    assert run.invoke(app, ["apply", *at]).exit_code == 0
+    told = {name: run.invoke(app, [*name.split(), *at]) for name in ("status", "review chat", "explain chat", "plan", "check")}
+    assert all(result.exit_code == 0 for result in told.values()), {name: result.output for name, result in told.items()}
+    explained = told["explain chat"].stdout.replace("\n", " ")
+    assert "are needed, less 4 carried before it, and 1 spare on top" in explained
+    assert "4 are always on, whatever the load" in explained
+    assert "for the load and 1 spare, beside 4 before it" in told["plan"].stdout.replace("\n", " ")
+
+
+def test_promises_hold_of_both_kinds_of_pools_on_the_users_own_objects(world: World) -> None:
+    pooled(world)
+    run, at = CliRunner(), ["--config", str(world.path), "--now", NOW.isoformat()]
+    assert run.invoke(app, ["run", *at]).exit_code == 0
+    drilled = run.invoke(app, ["check", "--drill", *at])
+    assert drilled.exit_code == 0, drilled.output
 
 
 @pytest.mark.parametrize(
