@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from forecaster.profile import Point, Spread
+from forecaster.profile import PLAUSIBLE_S, Point, Spread
 from forecaster.request_log import Schedule
 from forecaster.series import Floats
 from forecaster.units import check_not_negative, check_positive
@@ -63,9 +63,9 @@ def measured(schedule: Schedule, answers: Mapping[int, Answered]) -> Point | Non
     return Point(
         offered_rpm=schedule.rate_rpm,
         achieved_rpm=schedule.rate_rpm * share / (1 + _growth(sent_s, took_s)),
-        ttft=_spread(_told(good, "first_s")),
+        ttft=_spread("ttft", _told(good, "first_s")),
         tpot=_per_token(good),
-        e2e=_spread(took_s),
+        e2e=_spread("e2e", took_s),
         error_ratio=1 - share,
         input_tokens=_mean(inputs),
         input_std=None if inputs is None else float(inputs.std()),
@@ -90,11 +90,14 @@ def _mean(values: Floats | None) -> float | None:
     return None if values is None or values.mean() <= 0 else float(values.mean())
 
 
-def _spread(values: Floats | None, mean: float | None = None) -> Spread:
+def _spread(name: str, values: Floats | None, mean: float | None = None) -> Spread:
+    """Of latencies that were measured here, so that those below what is plausible are no other unit: a server nearby is that quick."""
     if values is None or not values.size:
         return Spread()
-    p50, p95, p99 = (float(each) for each in np.percentile(values, [50, 95, 99]))
-    return Spread(mean_s=float(values.mean()) if mean is None else mean, p50_s=p50, p95_s=p95, p99_s=p99)
+    least_s, _ = PLAUSIBLE_S[name]
+    told = (values.mean() if mean is None else mean, *np.percentile(values, [50, 95, 99]))
+    mean_s, p50, p95, p99 = (max(least_s, float(each)) for each in told)
+    return Spread(mean_s=mean_s, p50_s=p50, p95_s=p95, p99_s=p99)
 
 
 def _per_token(answers: list[Answered]) -> Spread:
@@ -107,4 +110,4 @@ def _per_token(answers: list[Answered]) -> Spread:
     if not of_each:
         return Spread()
     took_s, tokens = np.array(of_each).T
-    return _spread(took_s / tokens, float(took_s.sum() / tokens.sum()))
+    return _spread("tpot", took_s / tokens, float(took_s.sum() / tokens.sum()))

@@ -8,7 +8,7 @@ from typing import Self
 
 from forecaster.units import HOUR_S, MINUTE_S, check_instant, check_named, check_not_negative, check_positive, spell_number
 
-_PLAUSIBLE_S = {"ttft": (1e-3, 600.0), "tpot": (5e-5, 2.0), "e2e": (2e-3, 6.0 * HOUR_S)}
+PLAUSIBLE_S = {"ttft": (1e-3, 600.0), "tpot": (5e-5, 2.0), "e2e": (2e-3, 6.0 * HOUR_S)}
 """Beyond these a latency is in another unit: no engine answers within a millisecond, or takes 2 s a token."""
 _UNITS_APART = 3.0
 """Figures of one step that speak of the same thing agree to this factor; milliseconds for seconds are a thousand apart, minutes sixty."""
@@ -139,7 +139,7 @@ class Point:
         return None if self.output_tokens is None else self.achieved_rpm / MINUTE_S * self.output_tokens
 
     def _check_plausible(self) -> None:
-        for name, (least_s, most_s) in _PLAUSIBLE_S.items():
+        for name, (least_s, most_s) in PLAUSIBLE_S.items():
             spread: Spread = getattr(self, name)
             for value in (spread.mean_s, spread.p50_s, spread.p95_s):
                 if value and not least_s <= value <= most_s:

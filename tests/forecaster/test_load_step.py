@@ -92,6 +92,17 @@ def test_what_the_endpoint_does_not_tell_is_unknown() -> None:
     assert (point.ttft, point.tpot, point.output_tokens) == (Spread(), Spread(), None)
 
 
+def test_a_server_nearby_may_be_quicker_than_any_engine() -> None:
+    """It sends the whole answer at once after a second, or begins within a millisecond: no unit is mixed up."""
+    schedule = step(60)
+    for first_s in (0.0001, 0.99999):
+        answers = {i: Answered(sent_s=float(at_s), took_s=1, first_s=first_s, output_tokens=50) for i, at_s in enumerate(schedule.at_s)}
+        point = measured(schedule, answers)
+        assert point is not None
+        assert point.e2e.p95_s == pytest.approx(1)
+        assert point.ttft.p95_s == pytest.approx(max(0.001, first_s))
+
+
 def test_answers_of_a_few_tokens_tell_no_time_a_token() -> None:
     schedule = step(60)
     answers = {i: Answered(sent_s=float(at_s), took_s=9, first_s=0.1, output_tokens=2) for i, at_s in enumerate(schedule.at_s)}

@@ -66,6 +66,7 @@ def test_the_knee_of_a_replica_of_known_capacity_is_found_within_five_percent_an
         done = replayed(tmp_path, replica.url, "--slo", SLO)
     assert done.code == 0, done.err
     shown = forecaster(tmp_path, "capacity", "show", "chat", "--json")
+    assert shown.code == 0, shown.err
     (row,) = [row for row in json.loads(shown.out) if row["in_use"]]
     assert row["rpm"] == pytest.approx(replica.capacity_rpm, rel=0.05)
     assert (row["origin"], row["source"], row["stale"]) == ("replay", "replay of requests.csv", None)
