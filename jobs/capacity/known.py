@@ -60,7 +60,7 @@ def with_capacities(fleet: Fleet, now: datetime) -> Fleet:
 
 def chosen_into(workload: Workload, choices: Mapping[str, Choice]) -> Workload:
     """The workload with what was chosen, by pool; a pool of which nothing is known, or whose SLO it contradicts, has none."""
-    return replace(workload, pools=tuple(_pool_with(pool, choices[pool.name]) if pool.name in choices else pool for pool in workload.pools))
+    return replace(workload, pools=tuple(with_choice(pool, choices[pool.name]) if pool.name in choices else pool for pool in workload.pools))
 
 
 def newest_of(store: Store, pools: Sequence[PoolKey], now: datetime) -> dict[PoolKey, ProfileEntry]:
@@ -158,7 +158,8 @@ def _open(member: Member) -> dict[str, Asked]:
     return {name: asked for name, asked in member.asked.items() if asked.is_open}
 
 
-def _pool_with(pool: Pool, choice: Choice) -> Pool:
+def with_choice(pool: Pool, choice: Choice) -> Pool:
+    """The pool with what was chosen; without a capacity where that contradicts its SLO."""
     capacity = None if choice.used is None else choice.used.capacity
     taught = choice.used is not None and choice.used.origin is Origin.PRODUCTION
     pool = replace(pool, caches=replace(pool.caches, taught=taught))

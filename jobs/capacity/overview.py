@@ -11,7 +11,8 @@ from forecaster.profile import Origin, Setup
 from forecaster.profile_best import Asked, Choice, Source
 from forecaster.series import LOAD_SIGNALS
 from forecaster.units import spell_number
-from jobs.capacity.known import choice_of, newest_of_each, what_is_missing
+from forecaster.workload import Pool
+from jobs.capacity.known import choice_of, newest_of_each, what_is_missing, with_choice
 from jobs.capacity.lengths import measured_lengths
 from jobs.fleet import Member
 
@@ -21,7 +22,7 @@ CONTRADICTION_RATIO = 0.2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoolCapacity:
-    """What one replica of a pool or variant carries by each source that is known. missing: what to do where none is in use."""
+    """What one replica of a pool or variant carries by each source that is known. missing: what to know where no figure sizes it."""
 
     workload: str
     pool: str
@@ -48,13 +49,13 @@ class PoolCapacity:
 
 def overview(store: Store, members: tuple[Member, ...], now: datetime) -> Iterator[PoolCapacity]:
     """Every pool that serves live load, and every variant, of `members`. Raises StoreError."""
-    each = [(member, name, asked, serving) for member in members for name, asked, serving in _carriers(member)]
-    entries = newest_of_each(store, [(member.workload.name, name) for member, name, _, _ in each], now)
-    for member, name, asked, serving in each:
+    each = [(member, carrier) for member in members for carrier in _carriers(member)]
+    entries = newest_of_each(store, [(member.workload.name, carrier.name) for member, carrier in each], now)
+    for member, carrier in each:
         workload, lengths = member.workload.name, partial(measured_lengths, store, member.workload.name, member.step_s, now)
-        choice = choice_of(asked, serving, entries.get((workload, name), ()), lengths, now, estimates=True)
-        missing = "" if choice.used is not None else what_is_missing(asked, choice, f"--workload {workload} --pool {name}")
-        yield PoolCapacity(workload=workload, pool=name, asked=asked, choice=choice, missing=missing)
+        choice = choice_of(carrier.asked, carrier.serving, entries.get((workload, carrier.name), ()), lengths, now, estimates=True)
+        missing = _missing(carrier, choice, f"--workload {workload} --pool {carrier.name}")
+        yield PoolCapacity(workload=workload, pool=carrier.name, asked=carrier.asked, choice=choice, missing=missing)
 
 
 def contradiction(configured: Capacity, measured: Capacity) -> str:
@@ -73,9 +74,29 @@ def is_measured(source: Source) -> bool:
     return source.capacity is not None and source.origin not in {Origin.ESTIMATE, Origin.CONFIGURED}
 
 
-def _carriers(member: Member) -> Iterator[tuple[str, Asked, Setup]]:
-    """Pools and variants by name: where the capacity shall come from, and what they serve with."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Carrier:
+    """A pool or a variant (pool: None): where its capacity shall come from, and what it serves with."""
+
+    name: str
+    asked: Asked
+    serving: Setup
+    pool: Pool | None = None
+
+
+def _carriers(member: Member) -> Iterator[_Carrier]:
     for pool in member.workload.serving:
-        yield pool.name, member.asked.get(pool.name, Asked(figures=pool.capacity)), member.servings.get(pool.name, Setup())
+        asked = member.asked.get(pool.name, Asked(figures=pool.capacity))
+        yield _Carrier(name=pool.name, asked=asked, serving=member.servings.get(pool.name, Setup()), pool=pool)
     for variant in member.variants:
-        yield variant.name, variant.asked, variant.serving
+        yield _Carrier(name=variant.name, asked=variant.asked, serving=variant.serving)
+
+
+def _missing(carrier: _Carrier, choice: Choice, which: str) -> str:
+    """Why no figure sizes it, and what to do; empty where one does. which: the options that name it."""
+    pool = carrier.pool
+    if choice.used is not None and (pool is None or not carrier.asked.is_open or with_choice(pool, choice).capacity.is_known):
+        return ""
+    if pool is not None and pool.always_on:
+        return f"it holds {pool.always_on} replicas whatever the load, and needs none"
+    return f"it is held where it is: {what_is_missing(carrier.asked, choice, which)}"

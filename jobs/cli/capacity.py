@@ -159,8 +159,8 @@ def _age(source: "Source", now: "datetime") -> object:
 
 def _notes(row: "PoolCapacity") -> "Iterator[str]":
     """What a person should know of a pool's figures beside them: of what is in use, else of the best that could be."""
-    if row.used is None:
-        yield f"no capacity is known, so that it is held where it is: {row.missing}"
+    if row.missing:
+        yield f"no capacity: {row.missing}"
     told = next((source for source, _ in row.sources if source.carried is not None), None)
     found = None if told is None else told.carried
     if told is not None and found is not None:

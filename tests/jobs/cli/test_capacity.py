@@ -122,7 +122,26 @@ def test_every_source_is_shown_beside_the_one_in_use_with_why_it_is_not(folder: 
 def test_a_pool_of_which_nothing_is_known_says_how_to_tell(folder: Path) -> None:
     (row,) = shown(folder, "chat")
     assert (row["origin"], row["in_use"], row["rpm"]) == (None, False, None)
-    assert row["why_not"] == "no profile is known: run `forecaster capacity import FILE... --workload chat --pool gpu`"
+    assert row["why_not"] == "it is held where it is: no profile is known: run `forecaster capacity import FILE... --workload chat --pool gpu`"
+
+
+def test_a_source_that_contradicts_the_slo_of_its_pool_says_that_it_is_held(folder: Path) -> None:
+    path = folder / "forecaster.yaml"
+    document = yaml.safe_load(path.read_text())
+    document["workloads"][0]["pools"][0]["slo"] = {"wait_p95": "1s", "service": "1m"}
+    path.write_text(yaml.safe_dump(document))
+    capacity(folder, "import", "runs", "-w", "chat", *SLO)
+    told = capacity(folder, "show", "chat").err
+    assert "chat/gpu: no capacity: it is held where it is: what is known contradicts its slo: mend slo.service, or measure again" in told
+
+
+def test_a_pool_that_is_always_on_needs_no_capacity(folder: Path) -> None:
+    path = folder / "forecaster.yaml"
+    document = yaml.safe_load(path.read_text())
+    document["workloads"][0]["pools"][0] |= {"capacity": {}, "always_on": 4}
+    path.write_text(yaml.safe_dump(document))
+    (row,) = shown(folder, "chat")
+    assert row["why_not"] == "it holds 4 replicas whatever the load, and needs none"
 
 
 def test_a_grid_needs_a_typical_request(folder: Path) -> None:
