@@ -142,6 +142,44 @@ def test_a_key_of_a_configmap_moves_and_goes_back(cluster: ControlPlane, namespa
     assert config_map["data"] == {"max_batch": "32", "note": "mind me"}
 
 
+OTHERS = """
+apiVersion: inference.networking.x-k8s.io/v1alpha2
+kind: InferenceObjective
+metadata: {name: it}
+spec: {poolRef: {name: llm}, priority: 0}
+---
+apiVersion: inference.networking.x-k8s.io/v1alpha2
+kind: InferenceModelRewrite
+metadata: {name: it}
+spec: {poolRef: {name: llm}, rules: [{targets: [{modelRewrite: large, weight: 1}]}]}
+---
+apiVersion: production-stack.vllm.ai/v1alpha1
+kind: VLLMRuntime
+metadata: {name: it}
+spec: {model: {modelURL: large, maxNumSeqs: 64}}
+"""
+KINDS: dict[str, tuple[str, str, LeverValue, LeverValue]] = {
+    "InferenceObjective": ("inference.networking.x-k8s.io/v1alpha2", "spec.priority", 0, -10),
+    "InferenceModelRewrite": ("inference.networking.x-k8s.io/v1alpha2", "spec.rules.0.targets.0.modelRewrite", "large", "small"),
+    "VLLMRuntime": ("production-stack.vllm.ai/v1alpha1", "spec.model.maxNumSeqs", 64, 16),
+}
+"""By kind: its version, a field, what is found there and what it is moved to."""
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_field_of_a_gateways_or_an_engines_own_kind_moves_and_goes_back(cluster: ControlPlane, namespace: str, kind: str) -> None:
+    cluster.apply(OTHERS, namespace=namespace)
+    api_version, field, found, moved = KINDS[kind]
+    place = {"api_version": api_version, "kind": kind, "namespace": namespace, "name": "it", "field": field}
+    config = KubernetesFieldLeverConfig.model_validate({"type": "kubernetes-field", **place, "cluster": cluster.connection()})
+    of = open_levers({"it": config})["it"]
+    assert of.observe(NOW).value == found
+    assert stand(of, moved).written
+    assert (of.observe(NOW).value, of.observe(NOW).original) == (moved, found)
+    assert let_go(of).written
+    assert (of.observe(NOW).value, of.observe(NOW).until) == (found, None)
+
+
 def test_a_change_in_between_is_a_conflict(cluster: ControlPlane, namespace: str, lever: Callable[..., Lever]) -> None:
     of = lever("data.max_batch")
     seen = of.observe(NOW)
