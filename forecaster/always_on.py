@@ -22,6 +22,7 @@ import numpy as np
 
 from forecaster.capacity import Capacity
 from forecaster.demand import Demand
+from forecaster.look import Look, SignalLook
 from forecaster.plan import Floor, Plan, under_policy
 from forecaster.reasons import Code, Reason
 from forecaster.series import Floats, Series, Signal, Window
@@ -52,6 +53,20 @@ def always_on_plan(workload: Workload, pool: Pool, span: Window, issued_at: date
     reason = Reason(code=Code.ALWAYS_ON, detail=detail, after=pool.always_on)
     floors = [Floor(start=span.start, until=span.end, replicas=pool.always_on, reason=reason)]
     return under_policy(floors, demand, workload, pool, issued_at)
+
+
+def is_blind(pool: Pool) -> bool:
+    """Whether live load says nothing of a pool: its work waits, or it is always on and nobody said what it carries."""
+    return pool.bulk is not None or (pool.always_on > 0 and pool.capacity == Capacity())
+
+
+def looked_at(seen: Look, pool: Pool) -> Look:
+    """What live load says of a pool: of an always-on one what it carries, and no more; how the load deviates moves others."""
+    if not pool.always_on:
+        return seen
+    most = float(pool.always_on - pool.spare)
+    signals = tuple(SignalLook(signal=s.signal, need=min(s.need, most), ratio=None, lull_ratio=0.0, lull_need=0.0) for s in seen.signals)
+    return Look(at=seen.at, signals=signals, unknown=seen.unknown, queue_need=0.0)
 
 
 def incomparable(workload: Workload) -> str | None:

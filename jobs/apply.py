@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import structlog
 
-from forecaster.always_on import sized
+from forecaster.always_on import is_blind, looked_at, sized
 from forecaster.approval import InForce
 from forecaster.case import Case
 from forecaster.claim import Room
@@ -124,7 +124,7 @@ def apply_member(
         followed = _followed(in_force, plans)
         own = sized(workload, pool, {name: late.replicas for name, late in short.items()})
         warm = felt(own, in_force.plan, observation)
-        seen = look(observation, followed, warm.pool, policy) if pool.follows_load else no_load(now)
+        seen = no_load(now) if is_blind(pool) else looked_at(look(observation, followed, warm.pool, policy), pool)
         correction = correct(in_force.plan, seen, policy)
         correction = replace(correction, reasons=(*correction.reasons, *warm.reasons))
         bases.append(Basis(pool=pool.name, in_force=in_force, correction=correction))

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from connectors.targets.recording import Rehearsed
+from forecaster.always_on import is_blind
 from forecaster.approval import PlanState
 from forecaster.decision import Action, CycleRecord, Paused, Seen
 from forecaster.guard import bounds_of
@@ -83,7 +84,7 @@ def _ceiling(stage: Stage, name: str) -> Found:
 
 
 def _unknown(stage: Stage, name: str) -> Found:
-    if any(name in pool.targets and not pool.follows_load for pool in stage.member.workload.pools):
+    if any(name in pool.targets and is_blind(pool) for pool in stage.member.workload.pools):
         return idle("its floor follows no load")
     seen = stage.free[name]
     _, most = bounds_of(stage.policy, seen)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecaster.always_on import always_on_plan, incomparable, own_load, own_series, served_ratio, sized
+from forecaster.always_on import always_on_plan, incomparable, is_blind, looked_at, own_load, own_series, served_ratio, sized
 from forecaster.bulk import Bulk
 from forecaster.calendar import FloorWindow
 from forecaster.capacity import Capacity
@@ -207,6 +207,30 @@ def test_without_any_plan_it_stands_by_its_minimum() -> None:
     workload = of(pool, other, policy=Policy(minimum=2))
     assert bounds_of(workload.policy_of(pool), seen_of(original=1))[0] == 8
     assert workload.policy_of(other) is workload.policy
+
+
+@pytest.mark.parametrize(("rpm", "need"), [(300.0, 3), (10_000.0, 7)])
+def test_live_load_says_of_an_always_on_pool_what_it_carries_and_moves_it_no_further(rpm: float, need: int) -> None:
+    pool = reserved(8, spare=1)
+    made = always_on_plan(of(pool), pool, Window(start=NOW - HOUR, end=NOW + HOUR), NOW - HOUR, demand_of([100.0] * 24, start=NOW - HOUR))
+    queue = live_of([500.0] * 5, signal=Signal.QUEUE_DEPTH)
+    found = looked_at(look(Observation(at=NOW, live=(live_of([rpm] * 180), queue)), (), pool, Policy()), pool)
+    assert found.need == need
+    assert correct(made, found, Policy()).floor == 8
+
+
+def test_an_unknown_load_stays_unknown_and_a_pool_that_follows_it_is_looked_at_as_ever() -> None:
+    pool, other = reserved(8), burst()
+    nothing = Observation(at=NOW, live=(live_of([np.nan] * 30),))
+    assert not looked_at(look(nothing, (), pool, Policy()), pool).known
+    seen = look(Observation(at=NOW, live=(live_of([80.0] * 30),)), (), other, Policy())
+    assert looked_at(seen, other) is seen
+
+
+def test_what_nobody_said_the_capacity_of_is_not_judged_by_live_load() -> None:
+    assert is_blind(reserved(8, rpm=None))
+    assert not is_blind(reserved(8))
+    assert not is_blind(burst(rpm=None))  # that one is held where it is, and reported
 
 
 def test_always_on_pools_are_decided_on_before_those_that_stand_in() -> None:

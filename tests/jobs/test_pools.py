@@ -95,6 +95,27 @@ def test_an_always_on_pool_stands_without_a_forecast_and_says_why_with_one(world
         assert record.decision.reasons[0].detail == "4 are always on, whatever the load"
 
 
+def test_an_always_on_pool_of_which_nobody_said_what_it_carries_stands_as_well_and_is_no_alert(world: World) -> None:
+    pooled(world)
+    workloads = world.config["workloads"]
+    assert isinstance(workloads, list)
+    del workloads[-1]["pools"][0]["capacity"]
+    with recorded(world) as fleet:
+        (draft,) = forecast_fleet(fleet, NOW)
+        assert not draft.failures
+        (cycle,) = apply_fleet(fleet, NOW)
+    assert floors(cycle)["reserved"] == 4
+    assert not any(record.decision.alerts for record in cycle.records)
+
+
+def test_while_the_load_is_unknown_an_always_on_pool_stands(world: World) -> None:
+    pooled(world)
+    with recorded(world) as fleet:
+        plans(fleet)
+        (cycle,) = apply_fleet(fleet, NOW + 10 * 24 * HOUR)  # the trace has ended, and so has the plan
+    assert floors(cycle)["reserved"] == 4
+
+
 def test_k_spare_replicas_stand_on_top_of_what_is_left_for_the_burst_pool(world: World) -> None:
     pooled(world)
     with recorded(world) as fleet:
@@ -189,7 +210,8 @@ def test_the_views_of_a_fleet_with_pools_say_which_is_always_on_and_what_is_left
     assert run.invoke(app, ["run", "--config", str(world.path), "--now", NOW.isoformat()]).exit_code == 0
     assert run.invoke(app, ["apply", *at]).exit_code == 0
     told = {name: run.invoke(app, [*name.split(), *at]) for name in ("status", "review chat", "explain chat", "plan", "check")}
-    assert all(result.exit_code == 0 for result in told.values()), {name: result.output for name, result in told.items()}
+    failed = {name: result.output for name, result in told.items() if result.exit_code}
+    assert not failed, failed
     explained = told["explain chat"].stdout.replace("\n", " ")
     assert "are needed, less 4 carried before it, and 1 spare on top" in explained
     assert "4 are always on, whatever the load" in explained
