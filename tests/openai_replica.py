@@ -5,7 +5,7 @@ import heapq
 import json
 import threading
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 _CHUNKS = 4
 
@@ -16,7 +16,8 @@ class Replica:
 
     When each begins and ends is computed at its arrival, so that a machine that is busy makes it later by what it is late, and never makes
     the replica slower. models: what it lists. key: what it wants as a bearer token. refuses: fields that it answers with 400. fails_every:
-    each so manieth request is answered with 500. streams: whether it answers at all as it was asked to.
+    each so manieth request is answered with 500. length_field: where it reads how long an answer may be, else 16 tokens. answers: `stream`,
+    `whole` at the end, or `nothing` of the kind.
     """
 
     slots: int = 4
@@ -25,7 +26,8 @@ class Replica:
     key: str | None = None
     refuses: tuple[str, ...] = ()
     fails_every: int = 0
-    streams: bool = True
+    length_field: str = "max_completion_tokens"
+    answers: Literal["stream", "whole", "nothing"] = "stream"
     asked: list[dict[str, Any]] = field(default_factory=list)
     _port: int = 0
     _free_at_s: list[float] = field(default_factory=list)
@@ -94,26 +96,40 @@ class Replica:
             _say(writer, 404, {"error": {"message": f"the model {asked['model']} does not exist"}})
         elif self.fails_every and len(self.asked) % self.fails_every == 0:
             _say(writer, 500, {"error": {"message": "out of memory"}})
-        elif not self.streams:
+        elif self.answers == "nothing":
             _say(writer, 200, {"hello": "world"})
         else:
-            await self._stream(writer, asked)
+            await self._serve(writer, asked)
 
-    async def _stream(self, writer: asyncio.StreamWriter, asked: dict[str, Any]) -> None:
-        now_s = self._loop.time()
-        begin_s = max(now_s, heapq.heappop(self._free_at_s))
+    async def _serve(self, writer: asyncio.StreamWriter, asked: dict[str, Any]) -> None:
+        begin_s = max(self._loop.time(), heapq.heappop(self._free_at_s))
         heapq.heappush(self._free_at_s, begin_s + self.service_s)
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
-        tokens = int(asked["max_completion_tokens"])
-        for chunk in range(1, _CHUNKS + 1):
-            await asyncio.sleep(max(0.0, begin_s + self.service_s * chunk / _CHUNKS - self._loop.time()))
-            _event(writer, asked, choices=[{"index": 0, "delta": {"role": "assistant", "content": " word"}, "finish_reason": None}])
-        _event(writer, asked, choices=[{"index": 0, "delta": {}, "finish_reason": "length"}])
+        tokens = int(asked.get(self.length_field, 16))
         sent = sum(len(message["content"].split()) for message in asked["messages"])
         usage = {"prompt_tokens": sent, "completion_tokens": tokens, "total_tokens": sent + tokens}
-        _event(writer, asked, choices=[], usage=usage)
-        _chunk(writer, b"data: [DONE]\n\n")
-        writer.write(b"0\r\n\r\n")
+        if self.answers == "stream":
+            await self._stream(writer, asked, begin_s)
+            _event(writer, asked, choices=[], usage=usage)
+            _chunk(writer, b"data: [DONE]\n\n")
+            writer.write(b"0\r\n\r\n")
+        else:
+            await self._until(begin_s + self.service_s)
+            message = {"role": "assistant", "content": "word " * tokens}
+            _say(
+                writer,
+                200,
+                {"id": "chatcmpl-1", "object": "chat.completion", "choices": [{"index": 0, "message": message}], "usage": usage},
+            )
+
+    async def _stream(self, writer: asyncio.StreamWriter, asked: dict[str, Any], begin_s: float) -> None:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for chunk in range(1, _CHUNKS + 1):
+            await self._until(begin_s + self.service_s * chunk / _CHUNKS)
+            _event(writer, asked, choices=[{"index": 0, "delta": {"role": "assistant", "content": " word"}, "finish_reason": None}])
+        _event(writer, asked, choices=[{"index": 0, "delta": {}, "finish_reason": "length"}])
+
+    async def _until(self, at_s: float) -> None:
+        await asyncio.sleep(max(0.0, at_s - self._loop.time()))
 
 
 def _say(writer: asyncio.StreamWriter, status: int, content: dict[str, Any]) -> None:

@@ -131,9 +131,10 @@ def _write(folder: Path, schedule: Schedule, served: Served, timeout_s: float, r
     endpoint: dict[str, Any] = {
         "urls": [served.url],
         "type": "chat",
-        "streaming": True,
+        "streaming": served.streams,
         "timeout": timeout_s,
         "use_server_token_count": True,
+        "use_legacy_max_tokens": served.length_field == "max_tokens",
         "extra": {"ignore_eos": True} if served.takes_ignore_eos else {},
     }
     if served.key_variable is not None:

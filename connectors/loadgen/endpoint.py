@@ -1,17 +1,25 @@
 """What an OpenAI-compatible endpoint says to a first request: which model it serves, and whether it takes what a replay sends."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Final, Literal, TypeAlias
 
 from connectors.http.api import Api
 from connectors.http.endpoint import Answer, Call, Endpoint, Unreachable, Unusable
 from forecaster.errors import LoadTestFailed
 
+LengthField: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
 _PATH = "/v1/chat/completions"
 _ENDINGS = (_PATH, "/v1")
+_FORMS: Final[tuple[tuple[LengthField, bool], ...]] = (
+    ("max_completion_tokens", True),
+    ("max_completion_tokens", False),
+    ("max_tokens", True),
+    ("max_tokens", False),
+)
+_REFUSED = frozenset({HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY})
 _SHOWN_CHARS = 200
 _ANSWER_S = 120
 """A model that is loaded has said one token by then."""
@@ -21,12 +29,15 @@ _ANSWER_S = 120
 class Served:
     """An endpoint that answers. url: without /v1. takes_ignore_eos: whether answers can be made as long as the log's.
 
-    key_variable: the environment variable with its key, None = it needs none.
+    length_field: where it takes how long an answer may be. streams: whether answers come token by token. key_variable: the environment
+    variable with its key, None = it needs none.
     """
 
     url: str
     model: str
-    takes_ignore_eos: bool
+    takes_ignore_eos: bool = True
+    length_field: LengthField = "max_completion_tokens"
+    streams: bool = True
     key_variable: str | None = None
     key: str | None = field(default=None, repr=False)
 
@@ -47,9 +58,7 @@ def first_answer(url: str, *, model: str | None, key: str | None, key_variable: 
     try:
         asking = _Asking(base=base, api=api, has_key=key is not None, key_variable=key_variable)
         named = asking.model(model)
-        return asking.completed(
-            Served(url=base, model=named, takes_ignore_eos=True, key=key, key_variable=None if key is None else key_variable)
-        )
+        return asking.completed(Served(url=base, model=named, key=key, key_variable=None if key is None else key_variable))
     finally:
         api.close()
 
@@ -74,16 +83,29 @@ class _Asking:
         raise LoadTestFailed(f"endpoint {self.base} {has} as `serving: {{model: ...}}` of the pool")
 
     def completed(self, served: Served) -> Served:
-        """The endpoint, once it has streamed an answer; without `ignore_eos` where it refuses a field that OpenAI does not know."""
-        answer = self._answer(_completion(served))
-        if answer.status in {HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY}:
-            served = replace(served, takes_ignore_eos=False)
-            answer = self._answer(_completion(served))
-        if answer.status != HTTPStatus.OK:
+        """The endpoint as it answers with one token, as it was asked to; else as it answers at all.
+
+        It is asked with `ignore_eos`, which OpenAI does not know, and without; by today's name of an answer's length, and by the older one.
+        """
+        answers_at_all = None
+        for length_field, takes_ignore_eos in _FORMS:
+            asked = replace(served, length_field=length_field, takes_ignore_eos=takes_ignore_eos)
+            answer = self._answer(_completion(asked))
+            if answer.status in _REFUSED:
+                continue
+            if answer.status != HTTPStatus.OK:
+                break
+            chunks = tuple(_streamed(answer))
+            asked = replace(asked, streams=bool(chunks))
+            completion = chunks or (_json(answer),)
+            if not any("choices" in chunk for chunk in completion):
+                raise LoadTestFailed(f"endpoint {self.base} is not OpenAI-compatible: there is no chat completion at {_PATH}")
+            if _generated(completion) <= 1:
+                return asked
+            answers_at_all = answers_at_all or asked
+        if answers_at_all is None:
             raise LoadTestFailed(f"endpoint {self.base} refuses a chat completion of model {served.model}: {_why(answer)}")
-        if not any("choices" in chunk for chunk in _streamed(answer)):
-            raise LoadTestFailed(f"endpoint {self.base} is not OpenAI-compatible: it streams no chat completion at {_PATH}")
-        return served
+        return answers_at_all
 
     def _answer(self, call: Call) -> Answer:
         try:
@@ -105,7 +127,7 @@ def _completion(served: Served) -> Call:
         "messages": [{"role": "user", "content": "the time of"}],
         "stream": True,
         "stream_options": {"include_usage": True},
-        "max_completion_tokens": 1,
+        served.length_field: 1,
     }
     if served.takes_ignore_eos:
         asked["ignore_eos"] = True
@@ -121,6 +143,12 @@ def _streamed(answer: Answer) -> Iterator[dict[str, Any]]:
                 return
             if isinstance(chunk, dict):
                 yield chunk
+
+
+def _generated(chunks: Iterable[Mapping[str, Any]]) -> float:
+    """Tokens of an answer as the endpoint counts them; 0 where it does not."""
+    counts = [usage.get("completion_tokens") for chunk in chunks if isinstance(usage := chunk.get("usage"), dict)]
+    return max((float(count) for count in counts if isinstance(count, int | float)), default=0.0)
 
 
 def _json(answer: Answer) -> dict[str, Any]:

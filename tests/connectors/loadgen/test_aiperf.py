@@ -25,7 +25,7 @@ SCHEDULE = Schedule(
     input_tokens=np.tile([10.0, 30.0], 20),
     output_tokens=np.tile([8.0, 24.0], 20),
 )
-NOWHERE = Served(url="http://127.0.0.1:9", model="m", takes_ignore_eos=True)
+NOWHERE = Served(url="http://127.0.0.1:9", model="m")
 
 
 def script(folder: Path, text: str) -> AiPerf:
@@ -40,7 +40,7 @@ def test_every_request_arrives_in_time_with_its_lengths_and_is_measured(monkeypa
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     generator = AiPerf(program=load_generator(), rng=np.random.default_rng(1))
     with Replica(slots=8, service_s=0.2, key="sk-secret", fails_every=20) as replica:
-        served = Served(url=replica.url, model="llama-8b", takes_ignore_eos=True, key="sk-secret", key_variable="REPLICA_KEY")
+        served = Served(url=replica.url, model="llama-8b", key="sk-secret", key_variable="REPLICA_KEY")
         answers = generator.sent(SCHEDULE, served, timeout_s=60)
     assert sorted(answers) == list(range(40))
     assert behind(SCHEDULE, answers) == 0
@@ -52,6 +52,19 @@ def test_every_request_arrives_in_time_with_its_lengths_and_is_measured(monkeypa
     assert point is not None
     assert point.error_ratio == pytest.approx(2 / 32)
     assert point.input_tokens == pytest.approx(20, abs=2)
+    assert point.e2e.p50_s == pytest.approx(0.2, abs=0.1)
+
+
+def test_one_that_does_not_stream_and_knows_older_names_only_is_measured_end_to_end() -> None:
+    generator = AiPerf(program=load_generator(), rng=np.random.default_rng(1))
+    with Replica(slots=8, service_s=0.2, answers="whole", length_field="max_tokens") as replica:
+        served = Served(url=replica.url, model="llama-8b", takes_ignore_eos=False, length_field="max_tokens", streams=False)
+        answers = generator.sent(SCHEDULE, served, timeout_s=60)
+    assert {request["max_tokens"] for request in replica.asked} == {8, 24}
+    point = measured(SCHEDULE, answers)
+    assert point is not None
+    assert (point.ttft.p95_s, point.error_ratio) == (None, 0)
+    assert point.output_tokens == pytest.approx(16)
     assert point.e2e.p50_s == pytest.approx(0.2, abs=0.1)
 
 

@@ -58,8 +58,24 @@ def test_an_address_without_a_scheme_is_told() -> None:
         asked("replica:8000")
 
 
-def test_what_streams_no_completion_is_not_compatible() -> None:
-    with Replica(streams=False) as replica, pytest.raises(LoadTestFailed, match="it streams no chat completion at /v1/chat/completions"):
+def test_one_that_knows_the_older_name_of_a_length_is_asked_by_it() -> None:
+    with Replica(service_s=0.01, length_field="max_tokens") as replica:
+        served = asked(replica.url)
+    assert (served.length_field, served.takes_ignore_eos) == ("max_tokens", True)
+
+
+def test_one_that_takes_no_length_is_driven_all_the_same() -> None:
+    with Replica(service_s=0.01, length_field="whatever") as replica:
+        assert asked(replica.url) == Served(url=replica.url, model="llama-8b")
+
+
+def test_one_that_does_not_stream_is_driven_all_the_same() -> None:
+    with Replica(service_s=0.01, answers="whole") as replica:
+        assert not asked(replica.url).streams
+
+
+def test_what_completes_nothing_is_not_compatible() -> None:
+    with Replica(answers="nothing") as replica, pytest.raises(LoadTestFailed, match="there is no chat completion at /v1/chat/completions"):
         asked(replica.url)
 
 

@@ -20,7 +20,7 @@ from jobs.capacity.replaying import Replay, Step, mix_notes
 from jobs.config.replay import ReplaySection
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-SERVED = Served(url="http://replica:8000", model="llama-8b", takes_ignore_eos=True)
+SERVED = Served(url="http://replica:8000", model="llama-8b")
 SLO = Slo(e2e_p95_s=3)
 
 
