@@ -67,6 +67,7 @@ def _replayed(
     from jobs.capacity.replaying import Replay, mix_notes
     from jobs.cli.session import author, session
     from jobs.cli.show import say
+    from jobs.config.scalars import spell_duration
 
     with session(config) as at:
         member = at.member(workload)
@@ -75,9 +76,10 @@ def _replayed(
         log, section = read_request_log(trace), at.config.replay
         generator = AiPerf(program=found(section.command), rng=np.random.default_rng())
         served = first_answer(endpoint, model=serving_of(member, chosen).model, key=os.environ.get(_KEY) or None, key_variable=_KEY)
-        say(f"replaying {trace.name} against {served.url}, model {served.model}, within {limits.told}")
-        what = Replay(name=trace.name, log=log, served=served, generator=generator, slo=limits, section=section)
-        profile = what.swept(at.now, lambda step: say(_line(step, limits)))
+        what = f"replaying {trace.name} against {served.url}, model {served.model}, within {limits.told}"
+        say(f"{what}; each step takes {spell_duration(section.step)} or more")
+        sweep = Replay(name=trace.name, log=log, served=served, generator=generator, slo=limits, section=section)
+        profile = sweep.swept(at.now, lambda step: say(_line(step, limits)))
         kept = keep_profile(at.fleet.store, member, chosen, profile, slo=limits, author=author(None), now=at.now)
         return profile, limits, kept, () if isinstance(kept.found, str) else mix_notes(log, kept.found.knee)
 
