@@ -13,8 +13,8 @@ from forecaster.tiers import Rules
 from forecaster.units import spell_number
 from jobs.checking.finding import Finding, State
 from jobs.config.tiers import TiersSection
-from jobs.levers.desk import SourceSignal, asked_of, sources_of
-from jobs.levers.readings import latest
+from jobs.levers.asking import SourceSignal, latest
+from jobs.levers.desk import asked_of, sources_of
 
 
 def check_signals(tiers: TiersSection, sources: Mapping[str, MetricSource], now: datetime) -> Iterator[Finding]:

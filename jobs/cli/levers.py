@@ -1,5 +1,6 @@
 """The command `levers`: one tick of the quick loop, for cron and for a look; or all of them put back."""
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -76,10 +77,11 @@ def _tick(at: "Session", *, dry: bool, release: bool) -> "Tick":
         tiers = tiers.model_copy(update={"mode": "auto"})
     with open_sources(at.config, folder) as sources:
         desk = open_desk(tiers, at.fleet, sources, folder, dry=dry)
-        if dry:
-            return _once(at, desk, dry=True, release=False)
-        with in_turn(at, LEASE):
-            return _once(at, desk, dry=False, release=release)
+        with closing(desk.asking):
+            if dry:
+                return _once(at, desk, dry=True, release=False)
+            with in_turn(at, LEASE):
+                return _once(at, desk, dry=False, release=release)
 
 
 def _once(at: "Session", desk: "Desk", *, dry: bool, release: bool) -> "Tick":

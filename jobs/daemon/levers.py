@@ -96,6 +96,7 @@ class LeverLoop:
         if tiers is not None:
             sources = self._closing.enter_context(open_sources(opened.config, opened.folder))
             self._desk = open_desk(tiers, opened.fleet, sources, opened.folder)
+            self._closing.callback(self._desk.asking.close)
 
     def _tell_tick(self, tick: Tick) -> None:
         would = "" if tick.moves else "in mode auto: "

@@ -14,15 +14,7 @@ from forecaster.tiers import Rules
 from jobs.config.paths import beside
 from jobs.config.tiers import AdmissionSection, PageSignalSection, SourceSignalSection, TiersSection
 from jobs.fleet import Fleet
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSignal:
-    """A signal that a source answers."""
-
-    signal: str
-    source: MetricSource
-    expression: str
+from jobs.levers.asking import Asking, SourceSignal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +29,7 @@ class Desk:
     pages: Pages
     asked: tuple[Asked, ...]
     sources: tuple[SourceSignal, ...]
+    asking: Asking
     admission: tuple[AdmissionSection, ...]
     fleet: Fleet
 
@@ -54,6 +47,7 @@ def open_desk(tiers: TiersSection, fleet: Fleet, sources: Mapping[str, MetricSou
         pages=Pages(),
         asked=asked_of(tiers),
         sources=sources_of(tiers, sources),
+        asking=Asking(),
         admission=tiers.admission,
         fleet=fleet,
     )

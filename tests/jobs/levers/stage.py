@@ -1,7 +1,7 @@
 """The stage of the tests of levers: everything that a tick reads and moves, and ticks of one process after another."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Self
@@ -74,7 +74,9 @@ class Stage:
         config = read_config(path)
         assert config.tiers is not None
         with open_fleet(config, path.parent) as fleet, open_sources(config, path.parent) as sources:
-            yield Process(desk=open_desk(config.tiers, fleet, sources, path.parent), memory=None)
+            desk = open_desk(config.tiers, fleet, sources, path.parent)
+            with closing(desk.asking):
+                yield Process(desk=desk, memory=None)
 
 
 @dataclass(kw_only=True)

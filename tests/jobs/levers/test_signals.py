@@ -6,6 +6,7 @@ from typing import Any
 
 from tests.jobs.levers.stage import Stage
 from tests.jobs.world import NOW, write_trace
+from tests.loopback_prometheus import Reply, loopback_prometheus
 from tests.prometheus import gauge, prometheus_server
 
 
@@ -47,3 +48,17 @@ def test_a_source_that_knows_no_instants_answers_of_the_last_whole_minute(stage:
     asking(stage, {"type": "csv", "path": "p99.csv"}, "value")
     with stage.process() as process:
         assert process.tick(6).readings["p99"] == 9.0  # half a minute later: the minute that began at NOW is not over
+
+
+def test_a_source_that_does_not_answer_keeps_no_lever_from_acting_on_what_the_engine_says(stage: Stage) -> None:
+    with loopback_prometheus(Reply(never=True)) as silent:
+        asking(stage, {"type": "prometheus", "url": silent.url}, "gateway_p99_seconds")
+        stage.tiers["rules"] += [{"name": "deep", "when": {"signal": "queue", "above": 10, "lasting": None}, "set": {"cache": True}}]
+        stage.engine.waiting = 50
+        with stage.process() as process:
+            first, second = process.tick(0), process.tick(1)
+            assert stage.cache == "true"
+            assert first.pulled.unknown == second.pulled.unknown == ("p99",)
+            told = "p99 could not be read: its source has not answered 'gateway_p99_seconds' within 3 s"
+            assert [told in tick.failures[0].sentence for tick in (first, second)] == [True, True]
+            assert len(silent.asked) == 1  # and it is not asked again while it owes an answer
