@@ -60,7 +60,9 @@ def with_capacities(fleet: Fleet, now: datetime) -> Fleet:
 
 def chosen_into(workload: Workload, choices: Mapping[str, Choice]) -> Workload:
     """The workload with what was chosen, by pool; a pool of which nothing is known, or whose SLO it contradicts, has none."""
-    return replace(workload, pools=tuple(with_choice(pool, choices[pool.name]) if pool.name in choices else pool for pool in workload.pools))
+    return replace(
+        workload, pools=tuple(with_choice(pool, choices[pool.name]) if pool.name in choices else pool for pool in workload.pools)
+    )
 
 
 def newest_of(store: Store, pools: Sequence[PoolKey], now: datetime) -> dict[PoolKey, ProfileEntry]:

@@ -122,7 +122,9 @@ def test_every_source_is_shown_beside_the_one_in_use_with_why_it_is_not(folder: 
 def test_a_pool_of_which_nothing_is_known_says_how_to_tell(folder: Path) -> None:
     (row,) = shown(folder, "chat")
     assert (row["origin"], row["in_use"], row["rpm"]) == (None, False, None)
-    assert row["why_not"] == "it is held where it is: no profile is known: run `forecaster capacity import FILE... --workload chat --pool gpu`"
+    assert (
+        row["why_not"] == "it is held where it is: no profile is known: run `forecaster capacity import FILE... --workload chat --pool gpu`"
+    )
 
 
 def test_a_source_that_contradicts_the_slo_of_its_pool_says_that_it_is_held(folder: Path) -> None:
