@@ -18,6 +18,8 @@ from forecaster.errors import TargetConflict, TargetForbidden, TargetRefused
 from forecaster.ladder import LeverValue
 from forecaster.levers import Moved
 from forecaster.ports import Lever
+from jobs.drill.levers import drill_levers
+from jobs.drill.outcome import Promise, Result
 from jobs.export.lever_policy import lever_expression, policy_component
 from jobs.export.lever_rights import lever_roles
 from jobs.watchdog.levers import lever_kind, look_at_levers, put_back
@@ -246,6 +248,20 @@ def test_the_printed_policy_lets_levers_move_their_fields_and_refuses_every_othe
         for what, patch in NOT_OURS:
             assert namespace in refusal(cluster, namespace, us, what, patch), patch
         assert refusal(cluster, namespace, us, "configmap/engine", {"data": {"max_batch": "4"}}) == ""
+
+
+def test_the_drill_tries_every_value_on_the_server_itself_and_moves_nothing(
+    cluster: ControlPlane, namespace: str, lever: Callable[..., Lever]
+) -> None:
+    grant(cluster, namespace, [ref(namespace, "gateway.envoyproxy.io", "backendtrafficpolicies", "chat")])
+    of = lever(PARALLEL, cluster.connection(cluster.token_for(namespace, "levers")))
+    before = of.observe(NOW)
+    good = {outcome.promise: outcome.result for outcome in drill_levers({"breaker": of}, {"breaker": (8, 1)}, NOW)}
+    assert set(good.values()) == {Result.PASS}
+    bad = {outcome.promise: outcome for outcome in drill_levers({"breaker": of}, {"breaker": (-1,)}, NOW)}
+    assert bad[Promise.TAKEN].result is Result.FAIL
+    assert "maxParallelRequests" in bad[Promise.TAKEN].evidence
+    assert of.observe(NOW) == before
 
 
 def test_a_field_that_the_kind_does_not_have_is_told_before_it_is_moved(lever: Callable[..., Lever]) -> None:
