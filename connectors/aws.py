@@ -1,9 +1,11 @@
 """AWS behind boto3: opened at first use, every failure of one type. Credentials come from boto3's own chain."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from connectors.recent import Roll
 from forecaster.errors import ForecasterError
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ Json: TypeAlias = dict[str, Any]
 _TIMEOUT_S = 10  # control planes answer in less than one second; the apply job comes back in a minute
 _ATTEMPTS = 3
 _CONNECTIONS = 256  # as many as there may be workers; they are opened as they are needed
+_OF_THE_REQUEST = frozenset({"ValidationError", "ValidationException", "ParamValidation"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,6 +27,24 @@ class AwsConnection:
     region: str
     profile: str | None = None
     endpoint_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Together:
+    """An operation that describes many things by name in one request, and what its parts are called.
+
+    names: the parameter that takes the names. page: the one that says how many a page may have, `most`. answer: where the things are;
+    name: where each has its name. fixed: the parameters beside, by name.
+    """
+
+    service: str
+    operation: str
+    names: str
+    page: str
+    most: int
+    answer: str
+    name: str
+    fixed: tuple[tuple[str, str], ...] = ()
 
 
 class AwsFailed(ForecasterError):
@@ -47,6 +68,39 @@ class AwsAccount:
         self._lock = threading.Lock()
         self._session: Session | None = None
         self._clients: dict[str, BaseClient] = {}
+        self._rolls: dict[Together, Roll[Json]] = {}
+
+    def enrol(self, kind: "Together", name: str) -> None:
+        """Describe it from now on whenever others of its kind are described: control planes throttle by account and region."""
+        self._roll(kind).enrol(name)
+
+    def described_lately(self, kind: "Together", name: str) -> Json | None:
+        """What was described under a name at most two seconds ago, together with all of its kind, and never twice the same.
+
+        None where there is nothing under it. Raises AwsFailed, and KeyError where the answer is not that of AWS.
+        """
+        try:
+            return self._roll(kind).of(name, lambda names: self.described(kind, names))
+        except AwsFailed as failed:
+            if failed.code not in _OF_THE_REQUEST:
+                raise
+            return self.described(kind, (name,)).get(name)  # it may be the name of another that AWS does not take
+
+    def described(self, kind: "Together", names: Sequence[str]) -> dict[str, Json]:
+        """What there is under these names now, read page by page. Raises as `described_lately` does."""
+        found: dict[str, Json] = {}
+        page: dict[str, str] = {}
+        while True:
+            asked = {**dict(kind.fixed), kind.names: list(names), kind.page: kind.most}
+            answer = self.call(kind.service, kind.operation, **asked, **page)
+            found |= {each[kind.name]: each for each in answer[kind.answer]}
+            if not answer.get("NextToken"):
+                return found
+            page = {"NextToken": answer["NextToken"]}
+
+    def _roll(self, kind: "Together") -> Roll[Json]:
+        with self._lock:
+            return self._rolls.setdefault(kind, Roll(kind.most))
 
     def call(self, service: str, operation: str, **parameters: object) -> Json:
         """The answer of a service (`eks`) to an operation named as boto3 names its method. Raises AwsFailed."""

@@ -61,11 +61,10 @@ class Gaps:
 
     def describe_scalable_targets(self, body: Json) -> Answer:
         """Of inference components, whose dimension moto refuses."""
-        (resource,) = body["ResourceIds"]
-        if not resource.startswith("inference-component/"):
+        if not body["ResourceIds"][0].startswith("inference-component/"):
             return None
-        found = applicationautoscaling_backends[ACCOUNT][REGION].targets.get(body["ScalableDimension"], {}).get(resource)
-        return {"ScalableTargets": [] if found is None else [_described(found)]}
+        there = applicationautoscaling_backends[ACCOUNT][REGION].targets.get(body["ScalableDimension"], {})
+        return {"ScalableTargets": [_described(there[resource]) for resource in body["ResourceIds"] if resource in there]}
 
     def register(self, body: Json) -> Answer:
         """An update of what is registered, refused where the minimum would be above the maximum."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 from connectors.kube.calls import list_objects, list_pods, method_of, read_config_map, read_node, scoped
 from connectors.kube.connection import KubeConnection, fill
 from connectors.kube.denied import Doubt, doubt_of
-from connectors.kube.recent import Recent
+from connectors.recent import Recent
 from forecaster.errors import ForecasterError
 
 if TYPE_CHECKING:

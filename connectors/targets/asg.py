@@ -1,6 +1,6 @@
 """MinSize of an EC2 Auto Scaling group: machines that are up before the replicas that need them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
-from connectors.targets.asg_group import Activity, Group, failed_launch, refreshing
+from connectors.targets.asg_group import GROUPS, Activity, Group, failed_launch, refreshing
 from connectors.targets.asg_schedule import AsgSchedule
 from connectors.targets.aws_errors import aws_target_error
 from connectors.targets.aws_settings import EndpointUrl, Profile, Region, Scheduled
@@ -74,10 +74,11 @@ class AsgTarget:
         self.takes_schedule = config.scheduled
         self._config = config
         self._aws = aws
+        aws.enrol(GROUPS, config.group)
 
     def observe(self, now: datetime) -> Seen:
-        """The group as it stands, its limits included: people change them while we run."""
-        group = self._describe()
+        """The group as it stands, its limits included: people change them while we run. Described with all others of the account."""
+        group = self._group(lambda: self._aws.described_lately(GROUPS, self._config.group))
         marks = self._marks(group, now)
         per_node = self._config.replicas_per_node
         writer = second_writer(group.texts, group.min_size, marks)
@@ -188,20 +189,26 @@ class AsgTarget:
         return _Held(group=group, target=self)
 
     def _describe(self) -> Group:
-        answer = self.call("describe_auto_scaling_groups", AutoScalingGroupNames=[self._config.group])
+        """The group as it stands this moment: what is written rests on it."""
+        return self._group(lambda: self._aws.described(GROUPS, (self._config.group,)).get(self._config.group))
+
+    def _group(self, ask: Callable[[], Json | None]) -> Group:
         try:
-            groups = [Group.model_validate(group) for group in answer["AutoScalingGroups"]]
+            described = ask()
+            group = None if described is None else Group.model_validate(described)
+        except AwsFailed as failed:
+            raise aws_target_error(failed, self.name, missing=_CORRECT) from failed
         except (KeyError, ValidationError) as error:
             msg = f"{self.name} was described without usable sizes: is endpoint_url an endpoint of EC2 Auto Scaling?"
             raise TargetRefused(msg) from error
-        if not groups:
+        if group is None:
             msg = f"{self.name}: there is no such group; {_CORRECT}"
             raise TargetMissing(msg)
-        nodegroup = groups[0].texts.get(_NODEGROUP)
+        nodegroup = group.texts.get(_NODEGROUP)
         if nodegroup is not None:
             msg = f"{self.name} belongs to the EKS node group {nodegroup}, which writes its sizes: make the target an eks-nodegroup"
             raise TargetRefused(msg)
-        return groups[0]
+        return group
 
     def _marks(self, group: Group, now: datetime) -> Marks:
         return read_marks(group.texts, where=f"Auto Scaling group {self._config.group}", now=now)

@@ -5,7 +5,18 @@ from datetime import datetime, timedelta
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_pascal
 
-from connectors.aws import Json
+from connectors.aws import Json, Together
+
+GROUPS = Together(
+    service="autoscaling",
+    operation="describe_auto_scaling_groups",
+    names="AutoScalingGroupNames",
+    page="MaxRecords",
+    most=100,
+    answer="AutoScalingGroups",
+    name="AutoScalingGroupName",
+)
+"""Groups are described a hundred a request."""
 
 _FAILED_WITHIN = timedelta(hours=1)
 """A launch that failed longer ago holds nothing up: EC2 Auto Scaling tries again within minutes for as long as it wants more."""

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
 from connectors.targets.aws_settings import EndpointUrl, Profile, Region, Scheduled
-from connectors.targets.scalable_target import Address, Running
+from connectors.targets.scalable_address import Address, Running
 
 _RECENT = timedelta(hours=1)
 

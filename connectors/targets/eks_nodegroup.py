@@ -1,5 +1,6 @@
 """minSize of an EKS managed node group: GPU nodes that are up before the replicas that need them."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -8,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel, to_pascal
 
 from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
+from connectors.targets.asg_group import GROUPS
 from connectors.targets.aws_errors import aws_target_error
 from connectors.targets.aws_settings import EndpointUrl, Profile, Region
 from connectors.targets.aws_tags import original_of, owner_of, put_back, remedy_of, second_writer, version_of, write_floor
@@ -67,7 +69,7 @@ class EksNodegroupTarget:
         """The node group as it stands, its limits included: people change them while we run."""
         group = self._describe()
         marks = self._marks(group, now)
-        fleet = self._fleet(group)
+        fleet = self._fleet(group, lambda names: [self._aws.described_lately(GROUPS, name) for name in names])
         per_node = self._config.replicas_per_node
         writer = second_writer(group.tags, group.scaling_config.min_size, marks)
         return Seen(
@@ -129,7 +131,7 @@ class EksNodegroupTarget:
 
     def _asked_for(self, group: "_Nodegroup") -> int:
         """Nodes that the Auto Scaling groups were asked for: the cluster autoscaler asks them, and EKS hears of it later."""
-        fleet = self._fleet(group)
+        fleet = self._fleet(group, lambda names: list(self._aws.described(GROUPS, names).values()))
         return 0 if fleet is None else fleet.desired
 
     def _unchanged(self, seen: Seen) -> "_Held":
@@ -148,15 +150,14 @@ class EksNodegroupTarget:
             msg = f"{self.name} was described without a usable {place or 'nodegroup'}: is endpoint_url an EKS endpoint?"
             raise TargetRefused(msg) from error
 
-    def _fleet(self, group: "_Nodegroup") -> "_Fleet | None":
+    def _fleet(self, group: "_Nodegroup", described: Callable[[list[str]], list[Json | None]]) -> "_Fleet | None":
         """The instances behind the node group, None where we may not or cannot see them: a floor does not need them."""
         names = [named.name for named in group.resources.auto_scaling_groups]
         if not names:
             return None
         try:
-            answer = self._aws.call("autoscaling", "describe_auto_scaling_groups", AutoScalingGroupNames=names)
-            groups = [_AutoScalingGroup.model_validate(group) for group in answer["AutoScalingGroups"]]
-        except (AwsFailed, ValidationError):
+            groups = [_AutoScalingGroup.model_validate(group) for group in described(names) if group is not None]
+        except (AwsFailed, KeyError, ValidationError):
             return None
         if len(groups) < len(names):
             return None

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from connectors.aws import AwsAccount, AwsConnection, AwsFailed, Json
 from connectors.targets.aws_settings import EndpointUrl, Profile, Region, Scheduled
 from connectors.targets.per_node import ReplicasPerNode
-from connectors.targets.scalable_target import Address, Running
+from connectors.targets.scalable_address import Address, Running
 
 
 class SagemakerConfig(BaseModel):

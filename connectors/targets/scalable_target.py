@@ -3,7 +3,7 @@
 Schema: https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -27,40 +27,16 @@ from connectors.targets.aws_tags import (
 )
 from connectors.targets.marks import Marks, read_marks
 from connectors.targets.per_node import whole_nodes_taken
+from connectors.targets.scalable_address import SERVICE, Address, Running
 from connectors.targets.scalable_schedule import ScalableSchedule
 from connectors.targets.taken import is_ours, original_taken
 from forecaster.decision import Applied, Decision, Seen
 from forecaster.errors import TargetConflict, TargetMissing, TargetRefused
 from forecaster.schedule import Step
 
-_SERVICE = "application-autoscaling"
 _TERRAFORM = ("min_capacity", "tags")
 _FAILED_WITHIN = timedelta(hours=1)
 """Application Auto Scaling tries again for as long as it wants more; what failed longer ago holds nothing up."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
-    """What Application Auto Scaling calls a resource. correct: what to correct in the configuration where it is not there."""
-
-    namespace: str
-    resource: str
-    dimension: str
-    correct: str
-
-    @property
-    def fields(self) -> dict[str, str]:
-        """The address as a request has it."""
-        return {"ServiceNamespace": self.namespace, "ResourceId": self.resource, "ScalableDimension": self.dimension}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Running:
-    """How many units run and how many were asked for; None = it cannot be seen. shortage: what the service says of the missing ones."""
-
-    current: int | None = None
-    desired: int | None = None
-    shortage: str | None = None
 
 
 class Scaled(Protocol):
@@ -99,10 +75,12 @@ class ScalableTarget:
         self.takes_schedule = scaled.scheduled
         self._scaled = scaled
         self._aws = aws
+        aws.enrol(scaled.address.alike, scaled.address.resource)
 
     def observe(self, now: datetime) -> Seen:
-        """The scalable target as it stands, its limits included: people change them while we run."""
-        held = self._read(now)
+        """The scalable target as it stands, its limits included: people change them while we run. Described with those like it."""
+        address = self._scaled.address
+        held = self._tagged(self._registered(lambda: self._aws.described_lately(address.alike, address.resource)), now)
         minimum, per_unit = held.minimum, self._scaled.per_unit
         running = self._scaled.running(now)
         writer = second_writer(held.tags, minimum, held.marks)
@@ -177,7 +155,7 @@ class ScalableTarget:
     def call(self, operation: str, **parameters: object) -> Json:
         """An operation of Application Auto Scaling. Raises TargetErrors."""
         try:
-            return self._aws.call(_SERVICE, operation, **parameters)
+            return self._aws.call(SERVICE, operation, **parameters)
         except AwsFailed as failed:
             raise aws_target_error(failed, self.name, missing=self._register) from failed
 
@@ -204,31 +182,38 @@ class ScalableTarget:
         return held
 
     def _read(self, now: datetime) -> "_Held":
-        registered = self._describe()
+        return self._tagged(self._describe(), now)
+
+    def _tagged(self, registered: "_Registered", now: datetime) -> "_Held":
         tags: dict[str, str] = self.call("list_tags_for_resource", ResourceARN=registered.scalable_target_arn).get("Tags", {})
         marks = read_marks(tags, where=f"the scalable target {self._scaled.address.resource}", now=now)
         return _Held(registered=registered, tags=tags, marks=marks, target=self)
 
     def _describe(self) -> "_Registered":
+        """The scalable target as it stands this moment: what is written rests on it."""
         address = self._scaled.address
-        where = {"ServiceNamespace": address.namespace, "ScalableDimension": address.dimension, "ResourceIds": [address.resource]}
-        answer = self.call("describe_scalable_targets", **where)
+        return self._registered(lambda: self._aws.described(address.alike, (address.resource,)).get(address.resource))
+
+    def _registered(self, ask: Callable[[], Json | None]) -> "_Registered":
         try:
-            found = [_Registered.model_validate(target) for target in answer["ScalableTargets"]]
+            described = ask()
+            found = None if described is None else _Registered.model_validate(described)
+        except AwsFailed as failed:
+            raise aws_target_error(failed, self.name, missing=self._register) from failed
         except (KeyError, ValidationError) as error:
             msg = f"{self.name} was described without usable capacities: is endpoint_url an endpoint of Application Auto Scaling?"
             raise TargetRefused(msg) from error
-        if not found:
+        if found is None:
             msg = f"{self.name} is no scalable target: {self._register}"
             raise TargetMissing(msg)
-        return found[0]
+        return found
 
     def _shortage(self, minimum: int, running: Running, now: datetime) -> str | None:
         """What Application Auto Scaling says of the last change that it tried, if that failed. Asked only while something is missing."""
         if running.current is None or running.current >= max(minimum, running.desired or 0):
             return None
         try:
-            answer = self._aws.call(_SERVICE, "describe_scaling_activities", **self._scaled.address.fields, MaxResults=10)
+            answer = self._aws.call(SERVICE, "describe_scaling_activities", **self._scaled.address.fields, MaxResults=10)
             newest = [_Activity.model_validate(activity) for activity in answer["ScalingActivities"]]
         except (AwsFailed, KeyError, ValidationError):
             return None

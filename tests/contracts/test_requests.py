@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.connectors.targets.subjects import stand
+from forecaster.errors import TargetConflict
+from tests.connectors.targets.subjects import NOW, decided, stand
 from tests.contracts.test_targets import SUBJECTS, account, aks, api, aws, gke, hook
 from tests.kube_api import Request
 
@@ -13,6 +14,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 _COUNTERPARTS = ("api", "aws", "gke", "aks", "hook")
 _SHARED = ("/configmaps/", "/customresourcedefinitions/", "/horizontalpodautoscalers", "/scaledobjects", "/podautoscalers")
 """What many targets ask for together, which is asked once for all of them."""
+_TOGETHER = {
+    "asg": "DescribeAutoScalingGroups",
+    "eks-nodegroup": "DescribeAutoScalingGroups",
+    "sagemaker": "DescribeScalableTargets",
+    "ecs": "DescribeScalableTargets",
+}
+"""What is asked at AWS once for all targets of an account and region that are observed in one cycle."""
+_MANY = 5
 
 __all__ = ("account", "aks", "api", "aws", "gke", "hook")
 
@@ -46,5 +55,32 @@ def test_a_cycle_asks_as_often_as_the_table_says(request: pytest.FixtureRequest,
     for floor in (8, 9):
         stand(target, floor)
         counts.append(asked(request))
-    still, moved = (after - before for before, after in pairwise(counts))
+    still, moved = (after - before - (kind in _TOGETHER) for before, after in pairwise(counts))
     assert (still, moved) == table()[kind]
+
+
+@pytest.mark.parametrize("kind", _TOGETHER)
+def test_targets_of_one_account_and_region_that_are_observed_in_one_cycle_are_described_together(
+    request: pytest.FixtureRequest, kind: str
+) -> None:
+    targets = [SUBJECTS[kind](request).open() for _ in range(_MANY)]
+    operations = request.getfixturevalue("aws").operations
+    for _ in range(2):  # the groups behind a node group are known once it was looked at
+        operations.clear()
+        for target in targets:
+            target.observe(NOW)
+    still, _ = table()[kind]
+    assert operations.count(_TOGETHER[kind]) == 1
+    assert len(operations) <= _MANY * still + 1
+
+
+@pytest.mark.parametrize("kind", _TOGETHER)
+def test_what_is_written_rests_on_a_description_of_its_own(request: pytest.FixtureRequest, kind: str) -> None:
+    subjects = [SUBJECTS[kind](request) for _ in range(2)]
+    here, beside = (subject.open() for subject in subjects)
+    seen = here.observe(NOW)
+    beside.observe(NOW)
+    subjects[0].meddle(seen.floor + 3)
+    with pytest.raises(TargetConflict, match="changed since it was observed"):
+        here.set_floor(decided(here.name, 8), seen)
+    assert here.observe(NOW).floor == seen.floor + 3  # who looks again looks anew
