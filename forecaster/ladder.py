@@ -23,6 +23,9 @@ from forecaster.units import MINUTE_S, check_instant, check_named, check_not_neg
 
 LeverValue: TypeAlias = bool | int | float | str
 """What a lever can be set to: a switch, a number or a word."""
+_EARLY_S = 1.0
+"""Ticks that are told in whole seconds may lie a second closer than they should: two readings of a tick of 5 s must be 5 s of them, or
+what is to act within two ticks would now and then take three."""
 
 
 class Tier(StrEnum):
@@ -149,7 +152,7 @@ def move(ladder: Ladder, standing: Standing, reading: float, now: datetime) -> t
         return seen, ()
     if seen.depth and (seen.spent or (seen.calm_since is not None and _lasted(seen.calm_since, trigger.calm_s, now))):
         return _back(ladder, seen, reading, now)
-    high = seen.high_since is not None and _lasted(seen.high_since, trigger.for_s, now)
+    high = seen.high_since is not None and _lasted(seen.high_since, trigger.for_s - min(_EARLY_S, trigger.for_s / 5), now)
     if high and not seen.spent and seen.depth < len(ladder.steps):
         return _further(ladder, seen, reading, now)
     return seen, ()

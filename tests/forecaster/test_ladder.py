@@ -41,6 +41,12 @@ def test_a_reading_above_the_threshold_acts_once_it_has_lasted() -> None:
     assert depths(ladder(for_s=0), [3.0]) == [1]
 
 
+def test_a_second_reading_that_comes_a_second_early_counts_as_the_second() -> None:
+    standing, _ = move(ladder(for_s=5), Standing(), 3.0, NOW)
+    assert move(ladder(for_s=5), standing, 3.0, NOW + timedelta(seconds=3))[0].depth == 0
+    assert move(ladder(for_s=5), standing, 3.0, NOW + timedelta(seconds=4))[0].depth == 1
+
+
 def test_steps_are_taken_in_order_with_a_hold_between_them_and_restored_in_reverse() -> None:
     of = ladder(for_s=0, calm_s=0, hold_s=10)
     assert depths(of, [3.0] * 7 + [1.0] * 6) == [1, 1, 2, 2, 3, 3, 4, 4, 3, 3, 2, 2, 1]
