@@ -12,7 +12,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -79,8 +81,9 @@ class AiPerf:
         if served.key_variable is not None and served.key is not None:
             env[served.key_variable] = served.key
         said = folder / "said"
-        with said.open("wb") as output:
-            try:
+        running = None
+        try:
+            with said.open("wb") as output, _uninterrupted():
                 running = subprocess.Popen(  # noqa: S603 - the load generator that was found or named
                     [self.program, "profile", "-f", folder / "run.yaml"],
                     cwd=folder,
@@ -90,13 +93,13 @@ class AiPerf:
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
                 )
-            except OSError as error:
-                raise LoadTestFailed(f"the load generator {self.program} cannot be started: {error.strerror}; {_REMEDY}") from error
-            try:
-                code = running.wait(most_s)
-            except subprocess.TimeoutExpired:
-                raise LoadTestFailed(f"the load generator did not end within {most_s:.0f} s: {_last_words(said)}") from None
-            finally:
+            code = running.wait(most_s)
+        except OSError as error:
+            raise LoadTestFailed(f"the load generator {self.program} cannot be started: {error.strerror}; {_REMEDY}") from error
+        except subprocess.TimeoutExpired:
+            raise LoadTestFailed(f"the load generator did not end within {most_s:.0f} s: {_last_words(said)}") from None
+        finally:
+            if running is not None:
                 _end(running)
         if code != 0:
             raise LoadTestFailed(f"the load generator {self.program} ended with code {code}: {_last_words(said)}")
@@ -151,6 +154,23 @@ def _write(folder: Path, schedule: Schedule, served: Served, timeout_s: float, r
         "runtime": {"ui": "none", "workers": max(1, min(_WORKERS, (os.cpu_count() or 1)))},
     }
     (folder / "run.yaml").write_text(json.dumps(run))
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """An interruption waits until this is over: one in the middle of a start would lose the process that was started."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen: list[int] = []
+    before = {each: signal.signal(each, lambda number, _: seen.append(number)) for each in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+        if seen:
+            signal.raise_signal(seen[0])
 
 
 def _end(running: "subprocess.Popen[bytes]") -> None:
