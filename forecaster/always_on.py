@@ -97,6 +97,13 @@ def own_load(workload: Workload, pool: Pool, signal: Signal, load: Floats) -> Fl
     return load * pool.share_ratio - _before(workload, pool, signal, load)
 
 
+def own_expected(demand: Demand, pool: Pool, signal: Signal) -> Floats:
+    """A pool's part of the median of its demand, by step: what pools before it leave, or what it carries itself where it is always on."""
+    s = demand.signals.index(signal)
+    left: Floats = np.maximum(0.0, demand.expected[s] - demand.margin.before * demand.carry[s])
+    return np.minimum(left, (pool.always_on - pool.spare) * demand.carry[s]) if pool.always_on else left
+
+
 def served_ratio(workload: Workload) -> float:
     """The sum of the shares of a workload's pools; what is before another pool is within its share. Above 1 some of it is room."""
     return sum(pool.share_ratio for pool in workload.serving if not (pool.always_on and workload.behind(pool)))

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import numpy as np
 
-from forecaster.always_on import own_series
+from forecaster.always_on import is_blind, own_series
 from forecaster.confirmation import Confirmation, confirmation
 from forecaster.decision import CycleRecord, Ruling, RulingKind
 from forecaster.errors import HistoryAtOtherStep, NothingKept
@@ -42,13 +42,14 @@ def gates(fleet: Fleet, member: Member, now: datetime, aim: Aim) -> tuple[Gate, 
     window = whole_days(now, SPAN_DAYS)
     (measured,) = with_lead_times(replace(fleet, members=(member,)), now).members
     records = fleet.store.records(member.workload.name, window)
+    judged = [pool for pool in measured.workload.serving if not is_blind(pool)]
     evidence = Evidence(store=fleet.store, member=measured, window=window, now=now, records=records)
     targets = [(pool.name, target) for pool in measured.workload.pools for target in pool.targets]
     return (
         days_gate(observed_days(records, targets)),
         *_coverage(evidence),
-        *(lead_time_gate(pool.name, pool.lead_time) for pool in measured.workload.serving),
-        *(capacity_gate(pool.name, tuple(_confirmations(evidence, pool))) for pool in measured.workload.serving),
+        *(lead_time_gate(pool.name, pool.lead_time) for pool in judged),
+        *(capacity_gate(pool.name, tuple(_confirmations(evidence, pool))) for pool in judged),
         replay_gate(_days(evidence, aim), aim.ratio, aim.said),
     )
 
@@ -99,6 +100,7 @@ def _days(evidence: Evidence, aim: Aim) -> tuple[Spent, ...]:
         of_pools = [
             spent(pool_days(ready_replicas(evidence.store), evidence.member, pool, evidence.records, asked))
             for pool in evidence.member.workload.serving
+            if not is_blind(pool)
         ]
     except (NothingKept, HistoryAtOtherStep):
         return ()

@@ -6,6 +6,7 @@ from datetime import date, datetime, timedelta
 
 import numpy as np
 
+from forecaster.always_on import own_expected
 from forecaster.capacity import Capacity
 from forecaster.estimate import Lengths
 from forecaster.leadtime import LeadTime
@@ -117,7 +118,11 @@ def _option(draft: Draft, variant: Variant, day: date, window: Window, now: date
     if plan.floors[-1].until < window.end:
         return replace(option, doubt="the stored forecast ends before tomorrow does: run `forecaster forecast`")
     floors = [floor.replicas for floor in plan.within(window).floors]
-    hours, requests, prices = plan.replica_hours(window.start, window.end), _requests(plan, window), variant.prices
+    hours, requests, prices = (
+        plan.replica_hours(window.start, window.end),
+        _requests(plan, _pool(draft.member, variant.pool), window),
+        variant.prices,
+    )
     cost = None if prices is None else hours * prices.gpu_hour
     return replace(
         option,
@@ -148,12 +153,12 @@ def _plan(draft: Draft, variant: Variant, now: datetime) -> Plan | None:
     return next((plan for plan in planned.plans if plan.pool == variant.pool), None)
 
 
-def _requests(plan: Plan, window: Window) -> float | None:
-    """Those that are expected over the window, from the median."""
+def _requests(plan: Plan, pool: Pool, window: Window) -> float | None:
+    """Those that are expected of a pool over the window, from the median."""
     needed = plan.demand
     if needed is None or Signal.RPM not in needed.signals:
         return None
-    expected = needed.expected[needed.signals.index(Signal.RPM)]
+    expected = own_expected(needed, pool, Signal.RPM)
     steps = [i for i in range(expected.size) if needed.step_start(i) in window]
     return float(np.sum(expected[steps])) * needed.step_s / MINUTE_S
 

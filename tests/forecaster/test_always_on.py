@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecaster.always_on import always_on_plan, incomparable, is_blind, looked_at, own_load, own_series, served_ratio, sized
+from forecaster.always_on import always_on_plan, incomparable, is_blind, looked_at, own_expected, own_load, own_series, served_ratio, sized
 from forecaster.bulk import Bulk
 from forecaster.calendar import FloorWindow
 from forecaster.capacity import Capacity
@@ -265,6 +265,14 @@ def test_a_pool_without_others_has_its_share() -> None:
     assert served_ratio(of(alone)) == 0.25
     lone = reserved(8, share_ratio=0.5)  # nobody comes after it: its share is its own
     np.testing.assert_array_equal(own_load(of(lone), lone, Signal.RPM, np.array([100.0])), [50])
+
+
+def test_what_is_expected_of_each_pool_adds_up_to_what_is_expected_of_both() -> None:
+    first, second = reserved(8, rpm=10, spare=1), burst(rpm=10)
+    load = demand_of([50.0, 200.0], median_ratio=0.8)
+    of_first = own_expected(load, first, Signal.RPM)
+    of_second = own_expected(replace(load, margin=sized(of(first, second), second).margin), second, Signal.RPM)
+    assert (of_first.tolist(), of_second.tolist()) == ([40, 70], [0, 90])
 
 
 def test_a_series_is_split_by_bucket() -> None:
