@@ -118,11 +118,8 @@ def _option(draft: Draft, variant: Variant, day: date, window: Window, now: date
     if plan.floors[-1].until < window.end:
         return replace(option, doubt="the stored forecast ends before tomorrow does: run `forecaster forecast`")
     floors = [floor.replicas for floor in plan.within(window).floors]
-    hours, requests, prices = (
-        plan.replica_hours(window.start, window.end),
-        _requests(plan, _pool(draft.member, variant.pool), window),
-        variant.prices,
-    )
+    hours, prices = plan.replica_hours(window.start, window.end), variant.prices
+    requests = _requests(plan, _pool(draft.member, variant.pool), window)
     cost = None if prices is None else hours * prices.gpu_hour
     return replace(
         option,
