@@ -7,7 +7,7 @@ A pool that is `always_on` with N replicas has a floor of N, with no forecast to
 |----------------------|---------------------------|-----------------------|
 | 600                  | 8                         | 0                     |
 | 1,000                | 8                         | 4                     |
-| 1,000, 2 overdue     | 8, of which 6 are there   | 8                     |
+| 1,000, 2 are missing | 8, of which 6 are there   | 8                     |
 
 What one always-on replica carries counts in replicas of the other pool by the signal in which it carries least of them
 (`Capacity.over`): no mix of requests makes it carry less. Several pools after the same one have of it what their shares are of each other.
@@ -32,17 +32,17 @@ from forecaster.workload import Pool, Workload
 _NONE: Mapping[str, int] = MappingProxyType({})
 
 
-def sized(workload: Workload, pool: Pool, overdue: Mapping[str, int] = _NONE) -> Pool:
+def sized(workload: Workload, pool: Pool, missing: Mapping[str, int] = _NONE) -> Pool:
     """The pool as floors are sized for it: less what is away of it, behind what pools before it carry.
 
-    overdue: replicas by pool that are not there and should be; those of a pool before this one are made up for, as far as they are not
+    missing: replicas by pool that should be there and are not; those of a pool before this one are made up for, as far as they are not
     spare. What comes back stands for itself: it comes after none, since that is counted in it.
     """
     own = present(pool)
     if not pool.after:
         return own
     first = [each for each in workload.pools if each.name in pool.after]
-    whole, there = (sum(_carried(workload, each, own, late.get(each.name, 0)) for each in first) for late in (_NONE, overdue))
+    whole, there = (sum(_carried(workload, each, own, gone.get(each.name, 0)) for each in first) for gone in (_NONE, missing))
     return replace(own, after=(), before=there, lacks=max(0.0, whole - there))
 
 
@@ -126,9 +126,9 @@ def _of_first(workload: Workload, first: Pool, pool: Pool, signal: Signal, load:
     return part * _before(workload, pool, signal, load)
 
 
-def _carried(workload: Workload, first: Pool, own: Pool, overdue: int) -> float:
+def _carried(workload: Workload, first: Pool, own: Pool, missing: int) -> float:
     """Replicas of a pool, fractional, that an always-on pool before it stands for; 0 while a capacity is not known."""
     ratio = present(first).capacity.over(own.capacity)
     shares = sum(each.share_ratio for each in workload.behind(first))
-    there = max(0, first.always_on - max(first.spare, overdue))
+    there = max(0, first.always_on - max(first.spare, missing))
     return 0.0 if ratio is None else there * ratio * own.share_ratio / shares

@@ -41,5 +41,8 @@ def _of_base(floor: Floor, needed: Demand) -> Floor:
         return floor
     s = int(needed.needs[:, 0].argmax())
     signal, load, carry = needed.signals[s], float(needed.load[s, 0]), needed.carry[s]
-    detail = f"{signal}'s base load is {spell_number(load)} {signal.unit}, a replica carries {spell_number(carry)}; no cycle is followed"
+    own = needed.margin.told(floor.replicas)
+    detail = (
+        f"{signal}'s base load is {spell_number(load)} {signal.unit}, a replica carries {spell_number(carry)}{own}; no cycle is followed"
+    )
     return replace(floor, reason=Reason(code=Code.TRUST_REACTIVE, detail=detail, after=floor.replicas))

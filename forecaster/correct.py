@@ -93,7 +93,7 @@ def _raised(floor: int, need: float, asks: Iterable[_Ask]) -> tuple[int, float, 
 
 
 def _planned(plan: Plan, planned: Floor, seen: Look) -> tuple[int, float, tuple[Reason, ...]]:
-    """The planned floor, its need and its reasons; raised where pools before this one do not carry what they were to: some is overdue.
+    """The planned floor, its need and its reasons; raised where pools before this one do not carry what they were to.
 
     need: the fractional replicas of a floor that follows a signal step by step; 0 for any other, which moves only on purpose.
     """
@@ -110,7 +110,7 @@ def _planned(plan: Plan, planned: Floor, seen: Look) -> tuple[int, float, tuple[
     need = asked if follows else 0.0
     if not lacks or whole_replicas(asked) <= planned.replicas:
         return planned.replicas, need, reasons
-    detail = f"stands in for pools before it: what {spell_number(lacks)} replicas of its own would carry is overdue there"
+    detail = f"stands in for pools before it: what {spell_number(lacks)} replicas of its own would carry is missing there"
     raised = Reason(code=Code.STANDS_IN, detail=detail, before=planned.replicas, after=whole_replicas(asked))
     return whole_replicas(asked), asked, (*reasons, raised)
 

@@ -105,13 +105,13 @@ class Demand:
         return self.nowcasts[self.signals.index(signal)] if self.nowcasts and signal in self.signals else None
 
     def need_at(self, i: int) -> float:
-        """Replicas, fractional, that the neediest signal asks for at step i."""
+        """Replicas, fractional, that the neediest signal asks for at step i, of pools before this one too."""
         needs: list[float] = [load / carry for load, carry in zip(self.load[:, i].tolist(), self.carry, strict=True)]
         return max(needs)
 
     @property
     def needs(self) -> Floats:
-        """Replicas, fractional, for each signal, shape (signals, n)."""
+        """Replicas, fractional, for each signal, of pools before this one too; shape (signals, n)."""
         needs: Floats = self.load / np.asarray(self.carry)[:, None]
         return needs
 

@@ -23,7 +23,7 @@ from forecaster.units import check_not_negative, spell_number, whole_replicas
 class Margin:
     """before: replicas, fractional, whose load pools before it carry. spare: whole replicas beside those that any load needs.
 
-    lacks: how much more those would carry if nothing of theirs were overdue.
+    lacks: how much more those would carry if nothing of theirs were missing.
     """
 
     before: float = 0.0

@@ -126,7 +126,7 @@ class Pool:
     caches: what comes off its load for what they keep.
     spare: replicas that may fail without the load noticing. always_on: replicas that it holds whatever the load, 0 = its floor follows the
     load. after: the always-on pools that carry what they can before it; before: how many of its own replicas they stand for, and lacks: how
-    many more they would if nothing of theirs were overdue (`sized`).
+    many more they would if nothing of theirs were missing (`sized`).
     """
 
     name: str

@@ -39,7 +39,7 @@ from jobs.memory import Memory, remembered
 from jobs.postings import post
 from jobs.ready import keep_ready
 from jobs.scheduling import put_schedule
-from jobs.shortfall import overdue_in, stands_in
+from jobs.shortfall import missing_of, overdue_in, stands_in
 from jobs.standing import standing
 from jobs.starts import look_at_pending
 from jobs.unread import keep_unread
@@ -117,12 +117,13 @@ def apply_member(
     rulings, before = memory.rulings, memory.records
     bases, turns = [], []
     short: dict[str, Overdue] = {}
+    missing: dict[str, int] = {}
     unread: dict[str, str] = {}
     for pool in workload.in_order:
         policy = workload.policy_of(pool)
         in_force, plans = standing(fleet.store, workload, pool.name, rulings, now, near=memory.plans[pool.name], span=memory.span)
         followed = _followed(in_force, plans)
-        own = sized(workload, pool, {name: late.replicas for name, late in short.items()})
+        own = sized(workload, pool, missing)
         warm = felt(own, in_force.plan, observation)
         seen = no_load(now) if is_blind(pool) else looked_at(look(observation, followed, warm.pool, policy), pool)
         correction = correct(in_force.plan, seen, policy)
@@ -142,6 +143,7 @@ def apply_member(
             beside=beside(workload, pool, before, now),
             rulings=rulings,
             conditions=observation.conditions,
+            issued=plans,
         )
         for name in pool.in_order:
             past = past_decisions(before, policy, pool.name, name, now)
@@ -157,8 +159,10 @@ def apply_member(
             turns.append(turn)
             unscheduled = put_schedule(fleet.store, target, pool=pool, policy=policy, record=turn.record, seen=turn.seen)
             failures += [unscheduled] if unscheduled is not None else []
-        late = overdue_in(pool, [(turn.seen, turn.overdue) for turn in turns if turn.record.decision.pool == pool.name])
+        of_pool = [turn for turn in turns if turn.record.decision.pool == pool.name]
+        late = overdue_in(pool, [(turn.seen, turn.overdue) for turn in of_pool])
         short |= {pool.name: late} if late is not None else {}
+        missing[pool.name] = missing_of(pool, late, [turn.record.decision for turn in of_pool])
     if not failures:
         failures += _unmeasured(bases)
     failures += [failure("apply", turn.error, f"{turn.seen.target}: {turn.error}") for turn in turns if turn.error is not None]

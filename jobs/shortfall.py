@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from forecaster.decision import Seen
+from forecaster.decision import Decision, Seen
 from forecaster.overdue import Overdue, StandIn, stand_in
 from forecaster.workload import Pool, Workload
 
@@ -17,6 +17,16 @@ def overdue_in(pool: Pool, looks: Sequence[tuple[Seen, Overdue | None]]) -> Over
     late = max((late for seen, late in looks if late is not None and seen.target in counted), key=lambda each: each.replicas, default=None)
     why = next((seen.shortage for seen, _ in looks if seen.shortage is not None), None)
     return late if late is None or late.shortage is not None else replace(late, shortage=why)
+
+
+def missing_of(pool: Pool, late: Overdue | None, decided: Sequence[Decision]) -> int:
+    """Replicas of an always-on pool that do not carry what they were to: overdue ones, or those that a pause or a ceiling keeps away.
+
+    late: what is overdue of them. decided: what was just decided for its targets; one that could not be seen says nothing.
+    """
+    floors = [decision.floor for decision in decided if decision.target not in pool.nodes or set(pool.targets) == set(pool.nodes)]
+    held_back = pool.always_on - min(floors, default=pool.always_on)
+    return max(0, held_back, 0 if late is None else late.replicas)
 
 
 def stands_in(workload: Workload, pool: Pool, short: Mapping[str, Overdue]) -> StandIn | None:

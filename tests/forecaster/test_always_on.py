@@ -171,7 +171,7 @@ def test_what_overdue_always_on_replicas_do_not_carry_is_asked_of_the_pool_after
     assert bool(raised) == (floor > max(0, int(rpm / 10) - 8))
     assert Code.STANDS_IN in ALERTS
     for reason in raised:
-        assert reason.detail == f"stands in for pools before it: what {overdue} replicas of its own would carry is overdue there"
+        assert reason.detail == f"stands in for pools before it: what {overdue} replicas of its own would carry is missing there"
 
 
 def test_a_backlog_is_served_by_the_pools_before_it_too() -> None:

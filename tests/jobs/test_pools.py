@@ -174,8 +174,26 @@ def test_overdue_always_on_replicas_are_made_up_for_by_the_pool_after_them_once(
     assert before["reserved"] == after["reserved"] == 4
     assert after["on-demand"] == before["on-demand"] + 2
     assert Code.OVERDUE in {reason.code for reason in reasons["reserved"]}
-    told = "stands in for pools before it: what 2 replicas of its own would carry is overdue there"
+    told = "stands in for pools before it: what 2 replicas of its own would carry is missing there"
     assert told in {reason.detail for reason in reasons["on-demand"]}
+
+
+def test_what_a_ceiling_or_a_pause_keeps_of_an_always_on_pool_is_made_up_for_as_well(world: World) -> None:
+    pooled(world)
+    seen = {}
+    with world.fleet() as fleet:
+        plans(fleet)
+        for minutes in range(0, 180, 10):
+            (seen["whole"],) = apply_fleet(fleet, NOW + minutes * MINUTE)
+        world.api.add_hpa("serving", "chat-reserved", min_replicas=1, max_replicas=3, scales="Deployment/reserved")
+        (seen["ceiling"],) = apply_fleet(fleet, NOW + 180 * MINUTE)
+        paused = {"forecaster/paused": "hold"}
+        world.api.add_hpa("serving", "chat-reserved", min_replicas=1, max_replicas=9, scales="Deployment/reserved", annotations=paused)
+        (seen["pause"],) = apply_fleet(fleet, NOW + 181 * MINUTE)
+    found = {name: floors(cycle) for name, cycle in seen.items()}
+    assert [found[name]["reserved"] for name in ("whole", "ceiling", "pause")] == [4, 3, 1]
+    assert found["ceiling"]["on-demand"] == found["whole"]["on-demand"] + 1
+    assert found["pause"]["on-demand"] == found["whole"]["on-demand"] + 3
 
 
 def test_accounts_count_each_request_once_and_all_hours_of_what_is_always_on(world: World) -> None:
