@@ -29,8 +29,6 @@ from forecaster.request_log import Schedule
 
 COMMAND = "aiperf"
 _REMEDY = "install it in an environment of its own, such as `pipx install aiperf`, and put it on PATH or name it as `replay.command`"
-_STARTING_S = 300
-"""Longest for its processes to start, and to write what they saw, on a machine that is busy."""
 _STOPPING_S = 10
 _WORKERS = 8
 _MS_PER_S, _NS_PER_S = 1_000.0, 1_000_000_000.0
@@ -60,17 +58,21 @@ class LoadGenerator(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AiPerf:
-    """The command, as it was found. rng: draws prompts, new ones for every step, which no prefix cache of the engine knows."""
+    """The command, as it was found. rng: draws prompts, new ones for every step, which no prefix cache of the engine knows.
+
+    beside_s: longest for its processes to start, and to write what they saw, on a machine that is busy.
+    """
 
     program: Path
     rng: np.random.Generator
+    beside_s: float = 300.0
 
     def sent(self, schedule: Schedule, served: Served, *, timeout_s: float) -> Mapping[int, Answered]:
         """As the protocol says. It is ended with all its processes when this one is interrupted."""
         with tempfile.TemporaryDirectory(prefix="forecaster-replay-") as name:
             folder = Path(name)
             _write(folder, schedule, served, timeout_s, self.rng)
-            self._run(folder, served, most_s=schedule.span_s + timeout_s + _STARTING_S)
+            self._run(folder, served, most_s=schedule.span_s + timeout_s + self.beside_s)
             return dict(_answers(folder / "out" / "profile_export.jsonl"))
 
     def _run(self, folder: Path, served: Served, *, most_s: float) -> None:

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -84,6 +85,13 @@ def test_a_generator_that_fails_says_why(tmp_path: Path) -> None:
         generator.sent(SCHEDULE, NOWHERE, timeout_s=1)
 
 
+def test_one_that_never_ends_is_ended_and_told(tmp_path: Path) -> None:
+    generator = replace(script(tmp_path, "echo waiting for workers; exec sleep 600"), beside_s=0.1)
+    at_once = replace(SCHEDULE, at_s=SCHEDULE.at_s / 100)
+    with pytest.raises(LoadTestFailed, match=r"did not end within 1 s: (waiting for workers|it said nothing)"):
+        generator.sent(at_once, NOWHERE, timeout_s=1)
+
+
 def test_one_that_writes_no_records_is_told(tmp_path: Path) -> None:
     with pytest.raises(LoadTestFailed, match=r"wrote no profile_export\.jsonl: is it AIPerf 0.13 or newer"):
         script(tmp_path, "exit 0").sent(SCHEDULE, NOWHERE, timeout_s=1)
@@ -118,6 +126,7 @@ def test_an_interruption_leaves_none_of_its_processes_behind(tmp_path: Path) -> 
 
 _DRIVING = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 import numpy as np
 from tests.connectors.loadgen.test_aiperf import NOWHERE, SCHEDULE
