@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from forecaster.ladder import LeverValue
-from forecaster.levers import LeverMove, MoveKind, shown
+from forecaster.levers import LeverMove, Moved, MoveKind, shown
 from forecaster.tiers import Rules, Wish
 from jobs.levers.state import Memory
 from jobs.levers.tick import Tick, Turn
@@ -24,6 +24,8 @@ def _entries(tick: Tick, rules: Rules, before: Memory, let_go: str) -> Iterator[
             moving = wish is not None or turn.lever in before.held  # else it was only looked at
             if moving and before.failing.get(turn.lever) != turn.failure.error:
                 yield _failed(tick, turn, wish)
+        elif turn.moved is not None and wish is None and not turn.moved.written:
+            yield _back(tick, turn, turn.moved, before)
         elif turn.moved is not None and turn.moved.written:
             told = _ladders(turn.lever, tick, rules) or (let_go if wish is None else wish.why)
             yield LeverMove(
@@ -41,6 +43,20 @@ def _kind(turn: Turn, wish: Wish | None) -> MoveKind:
     if wish is None or turn.moved is None:
         return MoveKind.LET_GO
     return MoveKind.RENEWED if _text(turn.moved.before) == _text(turn.moved.after) else MoveKind.SET
+
+
+def _back(tick: Tick, turn: Turn, moved: Moved, before: Memory) -> LeverMove:
+    """What was back before we came to it."""
+    held = before.held.get(turn.lever)
+    return LeverMove(
+        at=tick.at,
+        lever=turn.lever,
+        kind=MoveKind.LET_GO,
+        before=None if held is None else _text(held.value),
+        after=_text(moved.after),
+        why=turn.sentence,
+        until=None,
+    )
 
 
 def _failed(tick: Tick, turn: Turn, wish: Wish | None) -> LeverMove:

@@ -90,7 +90,7 @@ def _moved(
         elif name in pulled.keeps:
             turn, now_held = None, kept
         elif kept is not None or all_levers:
-            turn, now_held = _released(name, lever, kept, now)
+            turn, now_held = _released(name, lever, kept, now, moves=desk.moves)
         else:
             continue
         turns += [turn] if turn is not None else []
@@ -123,7 +123,7 @@ def _once_more(lever: Lever, seen: LeverSeen, wish: Wish, now: datetime) -> tupl
         return again, lever.set(wish.value, wish.until, again)
 
 
-def _released(name: str, lever: Lever, kept: Held | None, now: datetime) -> tuple[Turn | None, Held | None]:
+def _released(name: str, lever: Lever, kept: Held | None, now: datetime, *, moves: bool) -> tuple[Turn | None, Held | None]:
     """Put a lever back; one that cannot be is held on to and told, tick by tick, until it is."""
     try:
         seen = lever.observe(now)
@@ -137,9 +137,15 @@ def _released(name: str, lever: Lever, kept: Held | None, now: datetime) -> tupl
             return Turn(lever=name, moved=None, sentence=told, failure=failure("levers", error, told)), None
         return _lost(name, kept, str(error)), kept
     if not moved.written:
-        return None, None
+        return (None if kept is None or not moves else _back_already(name, moved, kept)), None
     told = f"{name} goes back from {shown(moved.before)} to {shown(moved.after)}" + (f": {moved.note}" if moved.note else "")
     return Turn(lever=name, moved=moved, sentence=told), None
+
+
+def _back_already(name: str, moved: Moved, held: Held) -> Turn:
+    """A lever that we moved and whose object has no mark of ours any more."""
+    told = f"{name} is back already, at {shown(moved.after)}: the watchdog or somebody else let go of what we set, {shown(held.value)}"
+    return Turn(lever=name, moved=moved, sentence=told)
 
 
 def _stranded(name: str, held: Held) -> Turn:

@@ -5,6 +5,7 @@ import json
 from forecaster.levers import LeverMove, MoveKind
 from forecaster.series import Window
 from jobs.standing import EVER
+from jobs.watchdog.levers import put_back
 from tests.jobs.cli.process import forecaster
 from tests.jobs.levers.stage import TICK, Process, Stage
 from tests.jobs.world import NOW
@@ -67,6 +68,23 @@ def test_a_failure_that_goes_on_is_kept_once_also_over_a_restart(stage: Stage) -
         "batch is not set to 8",  # it was still asked for
         "batch cannot be put back to 32, it was set to 8 at 2026-03-02T07",
     ]
+
+
+def test_what_the_watchdog_put_back_while_we_were_away_is_in_the_book_as_well(stage: Stage) -> None:
+    deep(stage)
+    stage.engine.waiting = 50
+    with stage.process() as process:
+        process.tick(0)
+        (batch,) = [lever for name, lever in process.desk.levers.items() if name == "batch"]
+        put_back({"batch": batch}, NOW + 721 * TICK, rehearsed=False)
+    stage.engine.waiting = 0
+    with stage.process() as process:
+        tick = process.tick(722)
+        last = moves(process)[-1]
+        assert process.tick(723).turns == ()
+    assert (last.kind, last.before, last.after) == (MoveKind.LET_GO, "8", "32")
+    assert last.why == "batch is back already, at 32: the watchdog or somebody else let go of what we set, 8"
+    assert tick.memory.held == {}
 
 
 def test_what_a_person_had_put_back_says_so(stage: Stage) -> None:
