@@ -8,6 +8,7 @@ from forecaster.claim import Room
 from forecaster.correct import Correction
 from forecaster.decision import Decision, Ruling, Seen
 from forecaster.overdue import Due, Overdue, StandIn, due_of, overdue
+from forecaster.plan import Plan
 from forecaster.roles import Beside
 from forecaster.series import Series
 from forecaster.units import iso
@@ -24,7 +25,8 @@ class Case:
     asked for; without one nothing can be said of what the load needs.
     past: the decisions over the last hour and lead time, as `recent` has them. ahead_s: how much earlier than the plan says this target is
     asked. stands_in: what it makes up for in another pool. left: what stood on the object after our last turn, None where that is not
-    known. room: what a budget leaves for raises by live load; beside: what the pool of the other role asked for.
+    known. issued: the plans of the last hours, whatever became of them. room: what a budget leaves for raises by live load; beside: what
+    the pool of the other role asked for.
     """
 
     now: datetime
@@ -42,6 +44,7 @@ class Case:
     ahead_s: float = 0.0
     stands_in: StandIn | None = None
     left: Decision | None = None
+    issued: tuple[Plan, ...] = ()
     room: Room | None = None
     beside: Beside | None = None
 
@@ -57,13 +60,14 @@ class Case:
 
     @property
     def is_shared(self) -> bool:
-        """Whether the expiry on the object is to come and neither the one that we left nor our plan's: another installation writes it."""
-        seen, plan = self.seen.valid_until, self.in_force.plan
+        """Whether the expiry on the object is to come and was never one of ours: another installation writes it."""
+        seen = self.seen.valid_until
         if seen is None or seen <= self.now or self.left is None:
             return False
-        # that of the plan in force is there already where a run was cut short after its write, or is done again
-        ours = {iso(self.left.valid_until)} | ({iso(plan.valid_until)} if plan is not None else set())
-        return iso(seen) not in ours
+        # a run that was cut short after its write left no decision, and an API that takes its time shows what stood before
+        plans = (self.in_force.plan, *self.issued)
+        ours = [self.left.valid_until, *(decision.valid_until for decision in self.past), *(p.valid_until for p in plans if p is not None)]
+        return iso(seen) not in map(iso, ours)
 
     @property
     def due(self) -> Due | None:

@@ -6,8 +6,9 @@
 | below ours         | ours is written again, 5 times an hour: a tool that writes its manifest again was not told of us       |
 | below ours, still  | the field is let go for the rest of the hour, and somebody has to choose who writes it                 |
 
-Another Forecaster that wants more is yielded to: the object is left alone, marks and all, so that the higher of the two floors stands and
-whoever holds it can lower it again. Kept by both in turn, no floor would ever fall.
+Another Forecaster that wants as much or more is yielded to: the object is left alone, marks and all, so that the higher of the two floors
+stands and whoever holds it can lower it again. Kept by both in turn, no floor would ever fall; and of two that want the same, each would
+renew its marks over the other's at every turn.
 """
 
 from datetime import timedelta
@@ -68,6 +69,6 @@ def _writer(case: Case) -> tuple[str, str | None] | None:
     """Who else writes it, and what to change; None where nobody does."""
     if case.seen.writer is not None:
         return case.seen.writer, case.seen.remedy
-    if case.left is not None and case.is_shared and (case.seen.floor != case.left.floor or has_yielded(case.left)):
+    if case.is_shared:
         return ANOTHER, "name this object in the configuration of one installation only"
     return None

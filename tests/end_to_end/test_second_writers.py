@@ -101,6 +101,22 @@ def test_k34_a_floor_that_is_undone_is_written_again_five_times_an_hour_then_let
     assert kube.min_replicas("serving", "chat") >= ours - 1
 
 
+def test_two_forecasters_of_equal_floors_say_so_and_do_not_renew_their_marks_in_turn(foreseen: Path, tmp_path: Path, kube: KubeApi) -> None:
+    one, other = (Desk.after(foreseen, tmp_path / name, KUBE=kube.url) for name in ("one", "other"))
+    (other.folder / "forecaster.db").unlink()
+    other.done("forecast", at=clock("06:31"))
+    for desk in (one, other, one):  # each comes to know of the other
+        desk.done("apply", at=clock("08:30"))
+    before = len(kube.writes)
+    words = [desk.done("apply", at=clock("08:30") + minute * MINUTE).out for minute in (1, 2, 3) for desk in (one, other)]
+    assert any("another Forecaster also writes the floor" in said for said in words)
+    assert len(kube.writes) - before <= 1, words
+    for at in ("23:15", "23:40"):
+        for desk in (one, other):
+            desk.done("apply", at=clock(at))
+    assert kube.min_replicas("serving", "chat") <= 3  # the one that holds it lowers it, and it is lowered once
+
+
 def test_l31_of_two_forecasters_on_one_object_each_names_the_other_and_the_higher_floor_stands(
     foreseen: Path, tmp_path: Path, kube: KubeApi
 ) -> None:

@@ -83,10 +83,29 @@ def test_another_installation_on_the_object_is_told_by_the_marks_that_are_not_th
     assert decision.floor == max(8, floor)
 
 
-def test_our_own_marks_and_a_floor_that_nobody_moved_are_nobody_elses() -> None:
+def test_our_own_marks_are_nobody_elses_whatever_the_floor() -> None:
     left = decided(8, at=NOW - MINUTE)
-    assert Code.SECOND_WRITER not in codes(shared(3, left, until=timedelta(0)))
-    assert Code.SECOND_WRITER not in codes(shared(8, left, until=timedelta(minutes=7)))
+    for floor in (3, 8):
+        assert Code.SECOND_WRITER not in codes(shared(floor, left, until=timedelta(0)))
+
+
+def test_of_two_installations_that_want_the_same_one_holds_the_object_and_neither_renews_its_marks_over_the_others() -> None:
+    left = decided(8, at=NOW - MINUTE)
+    equal = shared(8, left, until=timedelta(minutes=7))
+    assert (equal.action, equal.floor, codes(equal)[-1]) == (Action.LEAVE, 8, Code.YIELDED)
+    (told,) = (reason for reason in equal.alerts if reason.code is Code.SECOND_WRITER)
+    assert "another Forecaster also writes the floor" in told.detail
+
+
+def test_an_expiry_that_was_ours_lately_is_no_other_installations() -> None:
+    before, left = decided(8, at=NOW - 2 * MINUTE), decided(8, at=NOW - MINUTE)
+    cut_short = plan_of([80.0] * 36)
+    for expiry in (before.valid_until - 5 * MINUTE, cut_short.valid_until + 5 * MINUTE):
+        older = replace(before, valid_until=before.valid_until - 5 * MINUTE)
+        issued = (replace(cut_short, valid_until=cut_short.valid_until + 5 * MINUTE),)
+        seen = replace(seen_of(floor=8), valid_until=expiry)
+        case = case_of(plan_of([80.0] * 36), look_of(7.0), seen=seen, past=(older, left), recent=(left,), left=left)
+        assert Code.SECOND_WRITER not in codes(guard(replace(case, issued=issued)))
 
 
 def test_l31_another_forecaster_that_asks_for_more_is_left_the_object_and_one_that_asks_for_less_is_not() -> None:
