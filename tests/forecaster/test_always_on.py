@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forecaster.always_on import always_on_plan, incomparable, is_blind, looked_at, own_expected, own_load, own_series, served_ratio, sized
-from forecaster.bulk import Bulk
+from forecaster.always_on import always_on_plan, is_blind, looked_at, own_expected, own_load, own_series, served_ratio, sized
 from forecaster.calendar import FloorWindow
 from forecaster.capacity import Capacity
-from forecaster.claim import Claim
 from forecaster.correct import correct
 from forecaster.decision import Observation
 from forecaster.guard import bounds_of
@@ -23,23 +21,12 @@ from forecaster.queueing import WaitSlo
 from forecaster.reasons import ALERTS, Code
 from forecaster.series import Floats, Signal, Window
 from forecaster.workload import Policy, Pool, Workload
+from tests.forecaster.pools import burst, of, reserved
 from tests.values import NOW, demand_of, live_of, pool_of, seen_of
 
 HOUR = timedelta(hours=1)
 loads = st.lists(st.integers(0, 3_000).map(float), min_size=1, max_size=20)
 counts = st.integers(1, 20)
-
-
-def reserved(replicas: int = 8, *, rpm: float | None = 100, **more: object) -> Pool:
-    return replace(pool_of(), name="reserved", capacity=Capacity(rpm=rpm), always_on=replicas, **more)  # type: ignore[arg-type]  # fields
-
-
-def burst(*, rpm: float | None = 50, after: tuple[str, ...] = ("reserved",), name: str = "burst", **more: object) -> Pool:
-    return replace(pool_of(), name=name, capacity=Capacity(rpm=rpm), after=after, **more)  # type: ignore[arg-type]  # fields to vary
-
-
-def of(*pools: Pool, policy: Policy | None = None) -> Workload:
-    return Workload(name="chat", pools=pools, policy=policy or Policy())
 
 
 def before(workload: Workload, pool: Pool, **overdue: int) -> float:
@@ -279,73 +266,3 @@ def test_a_series_is_split_by_bucket() -> None:
     workload = of(reserved(8), burst())
     found = own_series(workload, workload.pools[1], live_of([600.0, 1_000.0]))
     assert found.mean.tolist() == found.peak.tolist() == [0, 200]
-
-
-@pytest.mark.parametrize(
-    ("pools", "told"),
-    [
-        (
-            (reserved(), burst(after=("reservd",))),
-            r"burst comes after reservd, .* always on: reserved \(`always_on: N`\)",
-        ),
-        ((pool_of(), burst(after=("main",))), r"burst comes after main, which is no always-on pool of the workload; always on: none"),
-        ((reserved(), burst(after=("reserved", "reserved"))), "burst comes after a pool twice"),
-        (
-            (reserved(share_ratio=0.5), burst()),
-            "reserved is always on before burst, .* take `share` out of reserved",
-        ),
-        (
-            (reserved(), burst(), burst(name="third", after=(), stands_in_for="reserved")),
-            "third stands in for reserved, which burst comes after and makes up for already",
-        ),
-    ],
-)
-def test_pools_that_contradict_each_other_are_told(pools: tuple[Pool, ...], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        of(*pools)
-
-
-@pytest.mark.parametrize(
-    ("wrong", "told"),
-    [
-        ({"after": ("other",)}, "reserved is always on and cannot come after another"),
-        ({"after": ("reserved",)}, "reserved is always on and cannot come after another"),
-        ({"stands_in_for": "other"}, "reserved is always on and stands in for none"),
-        ({"spare": 8}, "reserved is always on with 8 replicas, of which 8 cannot be spare"),
-        ({"replicas": -1}, "pool.always_on must be at least 0 replicas"),
-        ({"spare": -1}, "pool.spare must be at least 0 replicas"),
-    ],
-)
-def test_a_pool_that_contradicts_itself_is_told(wrong: dict[str, object], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        reserved(**wrong)  # type: ignore[arg-type]  # a wrong value is the point
-
-
-def test_a_pool_may_stand_in_for_the_one_that_it_comes_after_which_it_does_anyway() -> None:
-    assert of(reserved(), burst(stands_in_for="reserved")).pools[1].after == ("reserved",)
-
-
-@pytest.mark.parametrize("wrong", [{"always_on": 2}, {"after": ("reserved",)}, {"spare": 1}])
-def test_bulk_work_follows_no_load_and_has_none_of_this(wrong: dict[str, object]) -> None:
-    bulk = Bulk(work_s=3_600, daily_min=360)
-    with pytest.raises(ValueError, match="pool burst has bulk work, which follows no load: take always_on, after and spare out"):
-        burst(**{"after": (), "bulk": bulk, "claim": Claim(budget="h100"), **wrong})  # type: ignore[arg-type]  # a wrong value is the point
-
-
-@pytest.mark.parametrize(
-    ("policy", "told"),
-    [
-        (Policy(minimum=9), "reserved is always on with 8 replicas and min is 9: bounds outrank it"),
-        (Policy(maximum=7), "reserved is always on with 8 replicas and max is 7: bounds outrank it"),
-    ],
-)
-def test_bounds_that_contradict_what_is_always_on_are_told(policy: Policy, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
-        of(reserved(8), policy=policy)
-
-
-def test_pools_without_a_signal_in_common_cannot_come_one_after_the_other() -> None:
-    first, second = reserved(), replace(burst(), capacity=Capacity(tokens=1_000))
-    assert incomparable(of(first, second)) == "pool burst comes after reserved, and no signal has a capacity in both: give both one"
-    assert incomparable(of(first, burst())) is None
-    assert incomparable(of(first, burst(rpm=None))) is None  # a profile may bring it
