@@ -202,8 +202,9 @@ def _check_course(ladder: Ladder, lever: str) -> None:
         msg = f"the ladder {ladder.name} sets {lever} to the same value twice: the second step would do nothing"
         raise ValueError(msg)
     if _turns(values):
-        shown = ", then ".join(map(str, values))
-        msg = f"the ladder {ladder.name} contradicts itself: it sets {lever} to {shown}, which goes back on a step before"
+        shown = ", then ".join(map(spell_value, values))
+        told = f"the ladder {ladder.name} contradicts itself: it sets {lever} to {shown}, which goes back on a step before"
+        msg = f"{told}; steps only go further, and are taken back by themselves"
         raise ValueError(msg)
 
 
@@ -214,6 +215,11 @@ def _turns(values: list[LeverValue]) -> bool:
         return len({later > earlier for earlier, later in pairwise(numbers)}) > 1
     switched = sum(isinstance(value, bool) for value in values) > 1
     return switched or len({(type(value), value) for value in values}) < len(values)
+
+
+def spell_value(value: LeverValue) -> str:
+    """A value as the configuration writes it: true and false in small letters."""
+    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def is_same(one: LeverValue, other: LeverValue) -> bool:

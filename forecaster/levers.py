@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from forecaster.ladder import LeverValue, is_same
+from forecaster.ladder import LeverValue, is_same, spell_value
 from forecaster.units import check_instant, check_named, iso
 
 
@@ -99,9 +99,7 @@ def let_go(seen: LeverSeen) -> Moved:
 
 def shown(value: LeverValue | None) -> str:
     """A value as sentences have it."""
-    if value is None:
-        return "nothing"
-    return str(value).lower() if isinstance(value, bool) else f"{value:g}" if isinstance(value, float) else str(value)
+    return "nothing" if value is None else spell_value(value)
 
 
 def _equal(one: LeverValue | None, other: LeverValue | None) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from forecaster.ladder import Ladder, LeverValue, Standing, is_same, move
+from forecaster.ladder import Ladder, LeverValue, Standing, is_same, move, spell_value
 from forecaster.reasons import Code, Reason
 from forecaster.units import check_instant
 
@@ -117,5 +117,6 @@ def _check_agree(one: Ladder, other: Ladder) -> None:
     first, second = one.at(len(one.steps)), other.at(len(other.steps))
     for lever in first.keys() & second.keys():
         if not is_same(first[lever], second[lever]):
-            msg = f"{one.name} and {other.name} are both of tier {one.tier} on {one.trigger.signal} and set {lever} to {first[lever]} and "
-            raise ValueError(f"{msg}{second[lever]}: give one another tier, or make them steps of one ladder")
+            values = f"{spell_value(first[lever])} and {spell_value(second[lever])}"
+            msg = f"{one.name} and {other.name} are both of tier {one.tier} on {one.trigger.signal} and set {lever} to {values}"
+            raise ValueError(f"{msg}: give one another tier, or make them steps of one ladder")

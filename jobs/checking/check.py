@@ -26,9 +26,9 @@ from jobs.checking.stores import check_store
 from jobs.checking.targets import check_starts, check_write, observe
 from jobs.checking.tiers import Around, check_tiers
 from jobs.config.document import Config
+from jobs.config.live_signals import SourceSignalSection
 from jobs.config.paths import beside
 from jobs.config.reading import read_config
-from jobs.config.tiers import SourceSignalSection
 from jobs.config.workloads import WorkloadSection
 from jobs.templates import Expanded, expand
 from jobs.wiring import open_sources, store_url

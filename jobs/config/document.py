@@ -249,7 +249,7 @@ class Config(BaseModel):
             priced=self.prices is not None,
         )
         found += without_budget(self.budgets, placed("", "workloads", self.workloads))
-        found += tier_contradictions(self.tiers, self.sources, self.workloads)
+        found += tier_contradictions(self.tiers, self.sources, self.workloads, whole=not self.templates and not self.include)
         if found:
             raise ValueError(found[0])
         return self

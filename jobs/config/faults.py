@@ -67,7 +67,8 @@ def _walk(schema: Json, path: KeyPath) -> tuple[KeyPath, Json]:
     keys: list[str | int] = []
     node = resolved(schema, schema)
     for part in path:
-        kinds = node.get("discriminator", {}).get("mapping", {})
+        options = {option["$ref"].rpartition("/")[2]: option["$ref"] for option in node.get("oneOf", ()) if "$ref" in option}
+        kinds = {**options, **node.get("discriminator", {}).get("mapping", {})}
         if part in kinds:
             node = resolved(schema, {"$ref": kinds[part]})
         elif part != _KEY:

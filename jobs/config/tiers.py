@@ -1,46 +1,28 @@
 """The `tiers` section: what is watched from second to second, which levers it moves, and what admission follows."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Literal, Self
+from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, BaseModel, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, model_validator
 
 from connectors.levers.registry import LeverConfig, lever_name
-from connectors.live.exposition import parse_question
 from forecaster.admission import Service, Tenant
 from forecaster.ladder import Ladder, LeverValue, Step, Tier, Trigger
 from forecaster.tiers import Rules
+from jobs.config.live_signals import SignalSection, SourceSignalSection
 from jobs.config.policy import SECTION
-from jobs.config.scalars import Duration, Name, Number, Positive, did_you_mean, short
+from jobs.config.scalars import Duration, Name, Number, Positive, did_you_mean, plain_number, short, spell_duration
 from jobs.config.workloads import WorkloadSection
 
-Page = Annotated[str, Field(pattern=r"^https?://[^\s?#]+$")]
+
+def _single(value: object) -> object:
+    if value is None or not isinstance(value, bool | int | float | str):
+        must = "must be a number, a word, true or false"
+        raise ValueError("is empty: it " + must if value is None else f"{must}, one value alone")
+    return value
 
 
-def _asked(text: str) -> str:
-    parse_question(text)
-    return text
-
-
-class PageSignalSection(BaseModel):
-    """A number that a page of metrics has right now."""
-
-    model_config = SECTION
-    pages: tuple[Page, ...] = Field(min_length=1)
-    """Addresses of `/metrics`, one for each replica of the engine or gateway; their samples are counted together. No default."""
-    query: Annotated[str, AfterValidator(_asked)]
-    """What is asked of them: `NAME{label="value"}` (a sum), `max(NAME)`, and since the look before `rate(NAME)`, `ratio(NAME, NAME)` and
-    `p99(NAME)` of a histogram. No default."""
-
-
-class SourceSignalSection(BaseModel):
-    """A number of one of the sources: Prometheus tells it of this moment, the others of the last whole minute."""
-
-    model_config = SECTION
-    source: Name
-    """Which of `sources` is asked. No default."""
-    query: str = Field(min_length=1)
-    """In the source's own language; the number is taken as it is. No default."""
+Moved: TypeAlias = dict[Name, Annotated[LeverValue, BeforeValidator(_single)]]
 
 
 class StepSection(BaseModel):
@@ -49,7 +31,7 @@ class StepSection(BaseModel):
     model_config = SECTION
     name: str = Field(min_length=1)
     """What it is called in records, such as `shorter batch wait`. No default."""
-    set: dict[Name, LeverValue] = Field(default_factory=dict)
+    set: Moved = Field(default_factory=dict)
     """Levers by name, and what they are set to: a number, a word, true or false. Default: none, with `raise_now`."""
     raise_now: bool = False
     """Whether floors are decided at once, not at the next tick of `apply`. Default false."""
@@ -79,6 +61,9 @@ class WhenSection(BaseModel):
 
     def to_core(self) -> Trigger:
         """The same in the core's type. Raises ValueError."""
+        if self.below is None and self.above <= 0:
+            msg = f"give `below` as well: its default, 0.8 of `above`, is not lower than {plain_number(self.above)}"
+            raise ValueError(msg)
         return Trigger(
             signal=self.signal,
             above=self.above,
@@ -104,7 +89,7 @@ class RuleSection(BaseModel):
     """How grave it is: `warn`, `act` or `emergency`; where two ask for one lever, the graver one has it. Default act."""
     when: WhenSection
     """When it acts. No default."""
-    set: dict[Name, LeverValue] = Field(default_factory=dict)
+    set: Moved = Field(default_factory=dict)
     """Levers by name, and what they are set to while it lasts. Default: none, with `raise_now`."""
     raise_now: bool = False
     """Whether floors are decided at once when it begins. Default false."""
@@ -143,6 +128,11 @@ class LadderSection(BaseModel):
     @model_validator(mode="after")
     def _check(self) -> Self:
         self.to_core()
+        last_s = self.hold * (len(self.steps) - 1)
+        if last_s >= self.when.expires:
+            told = f"the last of {len(self.steps)} steps is taken {spell_duration(last_s)} after the first at the earliest, by hold"
+            msg = f"{told}, and all of it ends {spell_duration(self.when.expires)} after the first: lengthen expires, or shorten hold"
+            raise ValueError(msg)
         return self
 
 
@@ -217,7 +207,7 @@ class TiersSection(BaseModel):
     """How often signals are read and levers are moved. Default 5s."""
     levers: dict[Name, LeverConfig] = Field(min_length=1)
     """What may be moved, by name; `type` says of which kind. No default."""
-    signals: dict[Name, PageSignalSection | SourceSignalSection] = Field(default_factory=dict)
+    signals: dict[Name, SignalSection] = Field(default_factory=dict)
     """What is watched, by name: `pages` and a `query`, or a `source` and a `query`. Default: none, with `admission` alone."""
     rules: tuple[RuleSection, ...] = ()
     """One signal, one consequence. Default: none."""
@@ -232,8 +222,8 @@ class TiersSection(BaseModel):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        _check_known("signal", (ladder.trigger.signal for ladder in self.to_core().ladders), self.signals)
-        _check_known("lever", self.moved(), self.levers)
+        _check_known("signal", ((ladder.name, ladder.trigger.signal) for ladder in self.to_core().ladders), self.signals)
+        _check_known("lever", self._named(), self.levers)
         limits = [name for one in self.admission for name in one.levers()]
         twice = next((name for name in limits if limits.count(name) > 1), None)
         if twice is not None:
@@ -251,26 +241,40 @@ class TiersSection(BaseModel):
 
     def moved(self) -> list[str]:
         """The levers that anything moves, once for each time that it is named."""
-        of_rules = [name for rule in self.rules for name in rule.set]
-        of_ladders = [name for ladder in self.ladders for step in ladder.steps for name in step.set]
-        return [*of_rules, *of_ladders, *(name for one in self.admission for name in one.levers())]
+        return [lever for _, lever in self._named()]
+
+    def _named(self) -> list[tuple[str, str]]:
+        """The same with the rule, ladder or admission that names it."""
+        of_rules = [(rule.name, name) for rule in self.rules for name in rule.set]
+        of_ladders = [(ladder.name, name) for ladder in self.ladders for step in ladder.steps for name in step.set]
+        return [*of_rules, *of_ladders, *((f"admission of {one.workload}", name) for one in self.admission for name in one.levers())]
 
 
-def tier_contradictions(tiers: TiersSection | None, sources: Mapping[str, object], workloads: Sequence[WorkloadSection]) -> list[str]:
-    """A sentence for each source or pool that the section names and that is not there, or cannot size an admission.
+def tier_contradictions(
+    tiers: TiersSection | None, sources: Mapping[str, object], workloads: Sequence[WorkloadSection], *, whole: bool = True
+) -> list[str]:
+    """A sentence for each source, workload or pool that the section names and that is not there, or cannot size an admission.
 
-    A workload of a template is known only once it was looked up, so a workload that is not configured one by one is no fault.
+    whole: these are all workloads that there are. One of a template is known only once it was looked up, so that beside templates a
+    workload that is not configured one by one is no fault.
     """
     if tiers is None:
         return []
     asked = [(name, one.source) for name, one in tiers.signals.items() if isinstance(one, SourceSignalSection)]
-    found = [f"tiers.signals.{name}.source: there is no source {short(source)}" for name, source in asked if source not in sources]
+    found = [
+        f"tiers.signals.{name}.source: there is no source {short(source)}{_remedy(source, sources)}"
+        for name, source in asked
+        if source not in sources
+    ]
     by_name = {section.name: section for section in workloads}
     for i, one in enumerate(tiers.admission):
         section = by_name.get(one.workload)
         pool = None if section is None else next((pool for pool in section.pools if pool.name == one.pool), None)
+        if section is None and whole:
+            found.append(f"tiers.admission[{i}].workload: there is no workload {short(one.workload)}{_remedy(one.workload, by_name)}")
         if section is not None and pool is None:
-            found.append(f"tiers.admission[{i}].pool: {one.workload} has no pool {short(one.pool)}")
+            names = [each.name for each in section.pools]
+            found.append(f"tiers.admission[{i}].pool: {one.workload} has no pool {short(one.pool)}{_remedy(one.pool, names)}")
         told_both = pool is not None and pool.capacity.rpm is not None and pool.capacity.concurrency is not None
         if pool is not None and not told_both and not pool.capacity.is_found:
             told = "admission needs rpm and concurrency in its capacity, or a `profile`, which is what limits are made of"
@@ -278,9 +282,13 @@ def tier_contradictions(tiers: TiersSection | None, sources: Mapping[str, object
     return found
 
 
-def _check_known(what: str, named: Iterable[str], known: Mapping[str, object]) -> None:
-    for name in named:
+def _check_known(what: str, named: Iterable[tuple[str, str]], known: Mapping[str, object]) -> None:
+    """named: who names it, and what is named."""
+    for who, name in named:
         if name not in known:
-            there = did_you_mean(name, known) or f"; there is {', '.join(known) or 'none'}"
-            msg = f"there is no {what} {short(name)}{there}"
+            msg = f"{who}: there is no {what} {short(name)}{_remedy(name, known)}"
             raise ValueError(msg)
+
+
+def _remedy(name: str, known: Iterable[str]) -> str:
+    return did_you_mean(name, known) or f"; there is {', '.join(known) or 'none'}"

@@ -11,8 +11,9 @@ from connectors.live.pages import Asked, Pages
 from forecaster.ladder import LeverValue, is_same
 from forecaster.ports import Lever, MetricSource
 from forecaster.tiers import Rules
+from jobs.config.live_signals import PageSignalSection, SourceSignalSection
 from jobs.config.paths import beside
-from jobs.config.tiers import AdmissionSection, PageSignalSection, SourceSignalSection, TiersSection
+from jobs.config.tiers import AdmissionSection, TiersSection
 from jobs.fleet import Fleet
 from jobs.levers.asking import Asking, SourceSignal
 

@@ -71,7 +71,8 @@ def _leads(node: Json) -> Iterator[tuple[str, str]]:
         yield "", node["$ref"].rpartition("/")[2]
     kinds = {ref: kind for kind, ref in node.get("discriminator", {}).get("mapping", {}).items()}
     for option in node.get("oneOf", ()):
-        yield f" (type: {kinds[option['$ref']]})", option["$ref"].rpartition("/")[2]
+        kind = kinds.get(option["$ref"])
+        yield "" if kind is None else f" (type: {kind})", option["$ref"].rpartition("/")[2]
     for option in node.get("anyOf", ()):
         yield from _leads(option)
     for added, entry in (("[]", node.get("items")), (".NAME", entries_of(node))):
