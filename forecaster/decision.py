@@ -66,12 +66,13 @@ class Observation:
     """Everything live that a decision may use, as known at `at`.
 
     live: one series a signal over the last minutes, NaN where unknown; a signal that is not supplied is absent. conditions: the
-    `hold_when` queries by name, non-zero or NaN = holds.
+    `hold_when` queries by name, non-zero or NaN = holds. counts_waiting: whether concurrency holds the requests that wait.
     """
 
     at: datetime
     live: tuple[Series, ...] = ()
     conditions: tuple[tuple[str, Series], ...] = ()
+    counts_waiting: bool = False
 
     def __post_init__(self) -> None:
         check_instant("observation.at", self.at)

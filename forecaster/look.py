@@ -132,6 +132,14 @@ def _look_at(live: Series, demands: tuple[Demand, ...], pool: Pool, policy: Poli
     )
 
 
+def _lately(live: Series) -> Floats:
+    """The measured buckets of the last minutes, at least one where any was measured."""
+    measured = np.flatnonzero(~np.isnan(live.mean))
+    ends = live.times_s()[measured] + live.step_s
+    lately: Floats = live.mean[measured][ends > ends[-1] - max(RECENT_S, live.step_s)]
+    return lately
+
+
 def _fall(demands: tuple[Demand, ...], signal: Signal, then: float, quiet: float, now: datetime) -> float:
     """How far the median forecast has fallen since the last measured bucket, 1 where it has not: an hourly mean lags an evening."""
     expected = median_at(demands[-1], signal, now) if demands else None
@@ -170,10 +178,11 @@ def _queue_need(observation: Observation, signals: list[SignalLook], pool: Pool,
     queue = observation.of(Signal.QUEUE_DEPTH)
     if queue is None or not _is_fresh(queue.known_at(observation.at), observation.at):
         return 0.0, None
-    known = queue.known_at(observation.at).mean
-    depth = float(known[~np.isnan(known)][-1]) * pool.share_ratio
+    lately = _lately(queue.known_at(observation.at)) * pool.share_ratio
+    depth, counted = float(lately[-1]), float(lately.mean()) if observation.counts_waiting else 0.0
     fill = {s.signal: depth / carry_of(pool.capacity, s.signal, policy) for s in signals}  # replicas' worth
-    least = max((s.need + (fill[s.signal] if s.signal is Signal.CONCURRENCY else 0.0) for s in signals), default=0.0)
+    grown = max(0.0, 1.0 - counted / depth) if depth > 0 else 0.0  # a concurrency that counts what waits has its mean already
+    least = max((s.need + (grown * fill[s.signal] if s.signal is Signal.CONCURRENCY else 0.0) for s in signals), default=0.0)
     need = next((s.need for s in signals if s.signal is Signal.RPM), None)
     if need is None:
         return pool.margin.asked(least), None

@@ -36,11 +36,15 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Query:
-    """How one signal is asked of a source: the source's own expression (PromQL, a CSV column) and the unit it answers in."""
+    """How one signal is asked of a source: the source's own expression (PromQL, a CSV column) and the unit it answers in.
+
+    counts_waiting: of concurrency, whether it holds the requests that the workload's queue depth counts.
+    """
 
     signal: Signal
     expression: str
     unit: Unit
+    counts_waiting: bool = False
 
     def __post_init__(self) -> None:
         check_named("query.expression", self.expression)

@@ -248,7 +248,9 @@ def observe(member: Member, now: datetime) -> tuple[Observation, list[Failure]]:
     asked = (query for query in member.queries if query.signal in wanted)
     live = tuple(fetched(query.signal, query, policy.blend.live_span_s) for query in asked)
     conditions = tuple((name, fetched(f"the condition {name}", query, policy.hold_when_expiry_s)) for name, query in member.conditions)
-    return Observation(at=now, live=live, conditions=conditions), list(unfetched(errors, "could not be fetched live"))
+    counts_waiting = any(query.counts_waiting for query in member.queries)
+    seen = Observation(at=now, live=live, conditions=conditions, counts_waiting=counts_waiting)
+    return seen, list(unfetched(errors, "could not be fetched live"))
 
 
 def _guarded(fleet: Fleet, each: tuple[Member, Memory], now: datetime, room: Mapping[tuple[str, str], Room]) -> Cycle:

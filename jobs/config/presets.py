@@ -1,7 +1,7 @@
 """`presets` of a workload: what of its load is asked with which ready-made query."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from pydantic import BaseModel, Field, model_validator
@@ -44,11 +44,15 @@ class PresetSection(BaseModel):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supply:
-    """A quantity, who supplies it, and the presets of the workload. Its query is made when it is asked for: checking needs none."""
+    """A quantity, who supplies it, and the presets of the workload. Its query is made when it is asked for: checking needs none.
+
+    counts_waiting: as `Query.counts_waiting`; only where one preset says both, since another's queue stands elsewhere.
+    """
 
     quantity: Quantity
     use: Use
     beside: tuple[Use, ...]
+    counts_waiting: bool = False
 
     @property
     def preset(self) -> Preset:
@@ -65,7 +69,10 @@ class Supply:
         """The question to the source. What the core has no signal for is asked as a condition: a plain number."""
         signal = self.quantity.signal
         return Query(
-            signal=Signal.CONDITION if signal is None else signal, expression=self.expression, unit=self.preset.unit(self.quantity)
+            signal=Signal.CONDITION if signal is None else signal,
+            expression=self.expression,
+            unit=self.preset.unit(self.quantity),
+            counts_waiting=self.counts_waiting,
         )
 
 
@@ -74,7 +81,13 @@ def supplies(sections: Sequence[PresetSection], explicit: Collection[str]) -> tu
 
     The first preset wins, but what a gateway says second best is taken of it only where no other preset has it.
     """
-    return tuple(_supplied(sections, explicit))
+    found = tuple(_supplied(sections, explicit))
+    queue = next((supply.use for supply in found if supply.quantity is Quantity.QUEUE_DEPTH), None)
+    return tuple(replace(supply, counts_waiting=_counts_waiting(supply, queue)) for supply in found)
+
+
+def _counts_waiting(supply: Supply, queue: Use | None) -> bool:
+    return supply.quantity is Quantity.CONCURRENCY and supply.use == queue and supply.preset.counts_waiting
 
 
 def used(found: Sequence[Supply], explicit: Collection[str], carried: Collection[Signal]) -> tuple[Supply, ...]:

@@ -26,10 +26,11 @@ workloads:
 - **Who wins.** Of two presets that supply the same, the earlier one; a signal under `signals` outranks both. What a gateway says second
   best (its concurrency, queue, latency and errors) is taken only where no engine of the list tells its own. `only: [rpm, refused]` takes
   some quantities of a preset and leaves the others to those behind it.
-- **What is used.** `rpm`, `concurrency` and `tokens` size floors, each where some pool has a `capacity` for it (what has none is left out,
-  but one). `queue_depth` corrects upwards, `refused` and the queue mark hours whose load says too little, lengths are forecast and
-  shown. Everything else is shown by `forecaster check` and used for nothing yet. Utilisation alone never lowers a floor: a workload that
-  has nothing else is refused. `tokens` are generated ones: say `capacity.tokens` likewise.
+- **What is used.** `rpm`, `concurrency` and `tokens` size floors, each where some pool has a `capacity` for it (what has none is left
+  out, but one). `queue_depth` corrects upwards, and once: a preset whose concurrency has its queue for a part says so, and only what the
+  queue has grown by over the last minutes is added. `refused` and the queue mark hours whose load says too little, lengths are forecast
+  and shown. Everything else is shown by `forecaster check` and used for nothing yet. Utilisation alone never lowers a floor: a workload
+  that has nothing else is refused. `tokens` are generated ones: say `capacity.tokens` likewise.
 - **Arrivals or completions.** What an engine finished is no demand: a saturated one finishes what it can. The table says what each `rpm`
   counts: *arrivals* when they come; *ended requests*, failed and refused ones too, when they end; *completions*, which hide what was not
   served. Put a gateway in front of an engine that counts completions.

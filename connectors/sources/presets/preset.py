@@ -98,6 +98,12 @@ class Preset:
         return Unit.PER_SECOND if self.source == "prometheus" else Unit.COUNT
 
     @property
+    def counts_waiting(self) -> bool:
+        """Whether its concurrency holds the very requests that its queue depth counts: the queue must not be added to it again."""
+        queue, concurrency = self.metrics.get(Quantity.QUEUE_DEPTH), self.metrics.get(Quantity.CONCURRENCY)
+        return queue is not None and concurrency is not None and queue in concurrency
+
+    @property
     def gives_load(self) -> bool:
         """Whether a floor can rest on it."""
         return any(quantity.signal in LOAD_SIGNALS for quantity in self.metrics)

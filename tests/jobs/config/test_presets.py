@@ -8,6 +8,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
+from connectors.sources.presets.catalogue import PRESETS
 from connectors.sources.presets.quantity import Quantity
 from forecaster.errors import ConfigRejected
 from forecaster.ports import Unit
@@ -149,3 +150,23 @@ def test_a_label_of_a_template_fills_a_presets_match() -> None:
 
 def test_a_queue_tells_backlog_and_what_is_in_work() -> None:
     assert suppliers(workload(SQS)) == {"concurrency": "sqs", "queue_depth": "sqs"}
+
+
+def counting(*presets: Mapping[str, object], **more: Any) -> set[Signal]:
+    """The signals of whose numbers it is said that they count what waits."""
+    return {query.signal for query in workload(*presets, **more).queries() if query.counts_waiting}
+
+
+def test_where_one_preset_says_concurrency_and_queue_its_concurrency_is_said_to_count_what_waits() -> None:
+    assert counting(VLLM) == {Signal.CONCURRENCY}
+    own_queue = {"queue_depth": {"query": "queue", "unit": "count"}}
+    assert counting(VLLM, signals=own_queue) == set()  # another queue, which stands before it
+    assert counting({**VLLM, "only": ["queue_depth"]}, {**ENVOY, "only": ["rpm", "concurrency"]}) == set()
+    assert counting({**VLLM, "only": ["concurrency"]}, {**SQS, "only": ["queue_depth"]}) == set()
+
+
+def test_the_presets_that_count_what_waits_are_those_whose_concurrency_has_their_queue_for_a_part() -> None:
+    counting_it = {name for name, preset in PRESETS.items() if preset.counts_waiting}
+    assert counting_it == {"vllm", "sglang", "tgi", "trtllm", "nim", "ray-serve", "llm-d", "envoy"}
+    assert not PRESETS["triton"].counts_waiting  # the time of what has ended, which knows nothing of what waits now
+    assert not PRESETS["sqs"].counts_waiting  # what is in flight, and beside it what is not yet
