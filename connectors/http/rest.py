@@ -1,14 +1,11 @@
 """JSON over HTTP for what stands behind a web API: one connection pool an API, and every failure of one type."""
 
 import json
-from threading import Lock
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from connectors.http.endpoint import Answer, Call, Endpoint, Unreachable, Unusable
+from connectors.http.lazy import LazyApi
 from forecaster.errors import ForecasterError
-
-if TYPE_CHECKING:
-    from connectors.http.api import Api
 
 Json: TypeAlias = dict[str, Any]
 
@@ -32,13 +29,12 @@ class RestApi:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        self._lock = Lock()
-        self._opened: Api | None = None
+        self._api = LazyApi(endpoint)
 
     def answer(self, call: Call) -> Json:
         """The document that answers a call, tried again after transient failures where the call may be repeated. Raises RestFailed."""
-        api = self._api()
         try:
+            api = self._api.opened()
             answer = api.answer(call)
         except Unreachable as error:
             said = f"{self._endpoint.base_url} cannot be reached: {error}"
@@ -53,17 +49,6 @@ class RestApi:
             said = f"{self._endpoint.base_url} answers with something that is no JSON object: is it the address of the API?"
             raise RestFailed(status=answer.status, code="", said=said, lasting=True)
         return document
-
-    def _api(self) -> "Api":
-        from connectors.http.api import Api  # noqa: PLC0415  # configuration must not import a client
-
-        with self._lock:
-            if self._opened is None:
-                try:
-                    self._opened = Api(self._endpoint)
-                except Unusable as error:
-                    raise RestFailed(status=None, code="", said=str(error), lasting=True) from error
-            return self._opened
 
 
 def _document(answer: Answer) -> Json | None:

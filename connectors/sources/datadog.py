@@ -3,13 +3,13 @@
 import re
 import time
 from datetime import datetime, timedelta
-from threading import Lock
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
 
 from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
+from connectors.http.lazy import LazyApi
 from connectors.sources.probing import hour_told, unusable
 from connectors.sources.readings import Readings, factor, series_of
 from forecaster.errors import SourceError, SourceRejected, SourceUnavailable
@@ -17,9 +17,6 @@ from forecaster.marks import Mark
 from forecaster.ports import Query
 from forecaster.series import Floats, Series, Window
 from forecaster.units import DAY_S, HOUR_S, MINUTE_S, epoch_s, floor_to, iso
-
-if TYPE_CHECKING:
-    from connectors.http.api import Api
 
 _PATH = "api/v1/query"
 _OK = 200
@@ -113,9 +110,7 @@ class DatadogSource:
     def __init__(self, config: DatadogConfig) -> None:
         self._config = config
         self._where = f"Datadog at {config.url or config.site}"
-        self._endpoint = config.endpoint()
-        self._lock = Lock()
-        self._opened: Api | None = None
+        self._api = LazyApi(config.endpoint())
         self._spent_until = 0.0  # on our monotonic clock: the end of a rate limit's period that is used up
 
     def fetch(self, query: Query, window: Window, step_s: int) -> Series:
@@ -148,9 +143,7 @@ class DatadogSource:
 
     def close(self) -> None:
         """Let go of connections."""
-        with self._lock:
-            if self._opened is not None:
-                self._opened.close()
+        self._api.close()
 
     def _points(self, expression: str, start: datetime, end: datetime, grain_s: int) -> tuple[datetime, Floats]:
         """The start of the first point's grain, and one number a grain that has ended by `end`."""
@@ -202,7 +195,7 @@ class DatadogSource:
             raise SourceUnavailable(f"{self._where} takes no query for another {wait_s:.0f} s: {_SPENT}")
         form = {"from": str(since_s), "to": str(until_s), "query": expression}
         try:
-            answer = self._api().send("GET", _PATH, form)
+            answer = self._api.opened().send("GET", _PATH, form)
         except Unreachable as error:
             msg = f"{self._where} cannot be reached: {error}; check site, and the way to it"
             raise SourceUnavailable(msg) from error
@@ -213,14 +206,6 @@ class DatadogSource:
         if answer.status != _OK:
             raise self._refusal(answer, expression)
         return answer
-
-    def _api(self) -> "Api":
-        from connectors.http.api import Api  # noqa: PLC0415  # 60 ms of HTTP client: not for the command line's start
-
-        with self._lock:
-            if self._opened is None:
-                self._opened = Api(self._endpoint)
-            return self._opened
 
     def _lines(self, answer: Answer, expression: str) -> list[_Line]:
         try:
@@ -249,7 +234,7 @@ class DatadogSource:
             case 404:
                 what = f"has no {_PATH} there: {said}; check site and url"
             case _ if answer.location is not None:
-                what = f"redirects to {self._api().masked(answer.location)}; check site"
+                what = f"redirects to {self._api.opened().masked(answer.location)}; check site"
             case _:
                 what = f"refuses {expression!r}: {said}; correct the expression"
         return SourceRejected(f"{here} {what}")
@@ -262,7 +247,7 @@ class DatadogSource:
         return self._line(text) or "no explanation"
 
     def _line(self, text: str) -> str:
-        return " ".join(self._api().masked(text).split())[:_SAID_CHARS]
+        return " ".join(self._api.opened().masked(text).split())[:_SAID_CHARS]
 
 
 _SPENT = "its rate limit is spent; ask less often, for fewer signals, or let Datadog raise the limit"

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ValidationError
 
 from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
+from connectors.http.lazy import LazyApi
 from forecaster.errors import SourceRejected, SourceUnavailable
 from forecaster.units import DAY_S
-
-if TYPE_CHECKING:
-    from connectors.http.api import Api
 
 _OK = 200
 _LOOK_BACK_S = DAY_S  # what was scaled to zero over night is still found
@@ -32,9 +30,8 @@ class MetricIndex:
     """The metadata of one server as of the day before an instant. Raises as a source does. parameters: sent with every request."""
 
     def __init__(self, endpoint: Endpoint, parameters: Mapping[str, str]) -> None:
-        self._endpoint = endpoint
         self._parameters = parameters
-        self._opened: Api | None = None
+        self._api = LazyApi(endpoint)
         self.where = f"Prometheus at {endpoint.base_url}"
 
     def names(self, pattern: str, now: datetime) -> tuple[str, ...]:
@@ -55,14 +52,13 @@ class MetricIndex:
 
     def close(self) -> None:
         """Let go of connections."""
-        if self._opened is not None:
-            self._opened.close()
+        self._api.close()
 
     def _ask(self, path: str, selector: str, now: datetime) -> Answer:
         since = now - timedelta(seconds=_LOOK_BACK_S)
         form = {**self._parameters, "match[]": selector, "start": f"{since.timestamp():.0f}", "end": f"{now.timestamp():.0f}"}
         try:
-            answer = self._api().send("GET", path, form)
+            answer = self._api.opened().send("GET", path, form)
         except Unreachable as error:
             msg = f"{self.where} cannot be reached: {error}; check that it runs and that url is right"
             raise SourceUnavailable(msg) from error
@@ -71,18 +67,11 @@ class MetricIndex:
             raise SourceRejected(msg) from error
         if answer.status == _OK:
             return answer
-        said = " ".join(self._api().masked(answer.text).split())[:_SAID_CHARS] or "no explanation"
+        said = " ".join(self._api.opened().masked(answer.text).split())[:_SAID_CHARS] or "no explanation"
         msg = f"{self.where} (HTTP {answer.status}) does not say which metrics it has: {said}"
         if answer.transient:
             raise SourceUnavailable(f"{msg}; try again")
         raise SourceRejected(f"{msg}; check url, its base path and what the credentials may read")
-
-    def _api(self) -> "Api":
-        from connectors.http.api import Api  # noqa: PLC0415  # 60 ms of HTTP client: not for the command line's start
-
-        if self._opened is None:
-            self._opened = Api(self._endpoint)
-        return self._opened
 
     def _strange(self, answer: Answer) -> SourceRejected:
         what = "a web page" if answer.is_page else "something else than names of metrics"

@@ -3,18 +3,15 @@
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from threading import Lock
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from pydantic import AliasChoices, BaseModel, Field, ValidationError
 
 from connectors.http.endpoint import Answer, Endpoint, Unreachable, Unusable
+from connectors.http.lazy import LazyApi
 from connectors.login import LoginFailed
 from connectors.sources.logins import identity_fault
 from forecaster.errors import SourceError, SourceRejected, SourceUnavailable
-
-if TYPE_CHECKING:
-    from connectors.http.api import Api
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 Samples: TypeAlias = list[tuple[float, float]]
@@ -104,8 +101,7 @@ class RangeApi:
         self._parameters = parameters if plain else {"limit": str(_MOST_SERIES), **parameters}
         self._partial = partial
         self._where = f"Prometheus at {endpoint.base_url}"
-        self._lock = Lock()
-        self._opened: Api | None = None
+        self._api = LazyApi(endpoint)
         self._method: Literal["POST", "GET"] = "GET" if plain else "POST"
 
     def read(self, expression: str, span: Span, halvings: int = _HALVINGS) -> list[Line]:
@@ -132,9 +128,7 @@ class RangeApi:
 
     def close(self) -> None:
         """Let go of connections."""
-        with self._lock:
-            if self._opened is not None:
-                self._opened.close()
+        self._api.close()
 
     def _ask(self, expression: str, span: Span) -> Answer:
         """The answer by POST, since expressions outgrow URLs, or by GET from the first time that a server takes no POST."""
@@ -146,19 +140,11 @@ class RangeApi:
             "step": str(span.step_s),
             "timeout": f"{self._endpoint.timeout_s * 1000:.0f}ms",  # the server gives up when we do
         }
-        answer = self._api().send(self._method, _PATH, form)
+        answer = self._api.opened().send(self._method, _PATH, form)
         if answer.status == _METHOD_NOT_ALLOWED and self._method == "POST":
             self._method = "GET"
-            answer = self._api().send(self._method, _PATH, form)
+            answer = self._api.opened().send(self._method, _PATH, form)
         return answer
-
-    def _api(self) -> "Api":
-        from connectors.http.api import Api  # noqa: PLC0415  # 60 ms of HTTP client: not for the command line's start
-
-        with self._lock:
-            if self._opened is None:
-                self._opened = Api(self._endpoint)
-            return self._opened
 
     def _lines(self, answer: Answer, expression: str) -> list[Line]:
         try:
@@ -194,7 +180,7 @@ class RangeApi:
             case 404 | 405:
                 what = f"has no {_PATH} there: {said}; check url and its base path"
             case _ if answer.location is not None:
-                what = f"redirects to {self._api().masked(answer.location)}; set url to where the API is"
+                what = f"redirects to {self._api.opened().masked(answer.location)}; set url to where the API is"
             case _ if _is_too_large(answer):
                 what = f"finds {expression!r} too heavy: {said}; make it a recording rule or lower max_points"
             case _:
@@ -210,7 +196,7 @@ class RangeApi:
         return self._line(text) or "no explanation"
 
     def _line(self, text: str) -> str:
-        return " ".join(self._api().masked(text).split())[:_SAID_CHARS]
+        return " ".join(self._api.opened().masked(text).split())[:_SAID_CHARS]
 
 
 def _is_too_large(answer: Answer) -> bool:
