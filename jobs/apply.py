@@ -27,7 +27,7 @@ from forecaster.series import LIVE_SIGNALS, Series, Window, empty_series
 from forecaster.trough import no_load
 from forecaster.units import MINUTE_S, floor_to
 from forecaster.warmth import felt
-from forecaster.workload import Mode
+from forecaster.workload import Mode, Pool
 from jobs.at_once import at_once
 from jobs.budget import rooms
 from jobs.caches import counted_of
@@ -92,6 +92,15 @@ class Turn:
     overdue: Overdue | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turns:
+    """The targets of one pool in one cycle. unread: by target, why it could not be observed."""
+
+    turns: tuple[Turn, ...]
+    failures: tuple[Failure, ...]
+    unread: Mapping[str, str]
+
+
 def apply_fleet(fleet: Fleet, now: datetime) -> tuple[Cycle, ...]:
     """Decide and write every target's floor, several workloads at once; a broken one stops no other. Raises StoreError."""
     fleet = with_capacities(fleet, now)
@@ -115,7 +124,8 @@ def apply_member(
     workload = member.workload
     observation, failures = observe(member, now)
     rulings, before = memory.rulings, memory.records
-    bases, turns = [], []
+    bases: list[Basis] = []
+    turns: list[Turn] = []
     short: dict[str, Overdue] = {}
     missing: dict[str, int] = {}
     unread: dict[str, str] = {}
@@ -145,24 +155,13 @@ def apply_member(
             conditions=observation.conditions,
             issued=plans,
         )
-        for name in pool.in_order:
-            past = past_decisions(before, policy, pool.name, name, now)
-            left = left_by(before, policy, pool.name, name, now)
-            decide = partial(case, recent=recent_of(past, policy, now), past=past, left=left, ahead_s=pool.ahead_s(name))
-            target = member.targets[name]
-            try:
-                turn = fleet.breakers.called(name, now, partial(apply_target, target, decide, policy.mode, now))
-            except TargetError as error:
-                failures.append(failure("apply", error, f"{name} was not observed: {error}"))
-                unread |= {name: failures[-1].cause}
-                continue
-            turns.append(turn)
-            unscheduled = put_schedule(fleet.store, target, pool=pool, policy=policy, record=turn.record, seen=turn.seen)
-            failures += [unscheduled] if unscheduled is not None else []
-        of_pool = [turn for turn in turns if turn.record.decision.pool == pool.name]
-        late = overdue_in(pool, [(turn.seen, turn.overdue) for turn in of_pool])
+        found = _turns(fleet, member, pool, case, before, now=now)
+        turns += found.turns
+        failures += found.failures
+        unread |= found.unread
+        late = overdue_in(pool, [(turn.seen, turn.overdue) for turn in found.turns])
         short |= {pool.name: late} if late is not None else {}
-        missing[pool.name] = missing_of(pool, late, [turn.record.decision for turn in of_pool])
+        missing[pool.name] = missing_of(pool, late, [turn.record.decision for turn in found.turns])
     if not failures:
         failures += _unmeasured(bases)
     failures += [failure("apply", turn.error, f"{turn.seen.target}: {turn.error}") for turn in turns if turn.error is not None]
@@ -177,6 +176,27 @@ def apply_member(
         due={turn.seen.target: turn.due for turn in turns if turn.due is not None},
         unread=unread,
     )
+
+
+def _turns(fleet: Fleet, member: Member, pool: Pool, case: partial[Case], before: tuple[CycleRecord, ...], *, now: datetime) -> Turns:
+    """A pool's targets in their order; one that cannot be observed stops no other."""
+    policy = member.workload.policy_of(pool)
+    turns, failures, unread = [], [], {}
+    for name in pool.in_order:
+        past = past_decisions(before, policy, pool.name, name, now)
+        left = left_by(before, policy, pool.name, name, now)
+        decide = partial(case, recent=recent_of(past, policy, now), past=past, left=left, ahead_s=pool.ahead_s(name))
+        target = member.targets[name]
+        try:
+            turn = fleet.breakers.called(name, now, partial(apply_target, target, decide, policy.mode, now))
+        except TargetError as error:
+            failures.append(failure("apply", error, f"{name} was not observed: {error}"))
+            unread[name] = failures[-1].cause
+            continue
+        turns.append(turn)
+        unscheduled = put_schedule(fleet.store, target, pool=pool, policy=policy, record=turn.record, seen=turn.seen)
+        failures += [unscheduled] if unscheduled is not None else []
+    return Turns(turns=tuple(turns), failures=tuple(failures), unread=unread)
 
 
 def _followed(in_force: InForce, plans: tuple[Plan, ...]) -> tuple[Demand, ...]:
