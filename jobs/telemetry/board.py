@@ -8,7 +8,8 @@ from typing import TypeAlias
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from jobs.telemetry.catalogue import METRICS, Kind, Metric
+from jobs.telemetry.catalogue import METRICS
+from jobs.telemetry.metric import Kind, Metric
 from jobs.telemetry.readings import Reading
 from jobs.telemetry.runs import Half
 

@@ -1,26 +1,6 @@
 """Every metric that we serve: its name, kind, labels and meaning, in the order of the documentation."""
 
-from dataclasses import dataclass
-from enum import StrEnum
-
-
-class Kind(StrEnum):
-    """What Prometheus may do with a metric's numbers."""
-
-    COUNTER = "counter"
-    GAUGE = "gauge"
-    HISTOGRAM = "histogram"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metric:
-    """One metric. help: one sentence that ends with the unit where the name does not say it."""
-
-    name: str
-    kind: Kind
-    labels: tuple[str, ...] = ()
-    help: str
-
+from jobs.telemetry.metric import Kind, Metric
 
 TARGET = ("workload", "pool", "target")
 POOL = ("workload", "pool")

@@ -8,7 +8,7 @@ from jobs.apply import Basis, Cycle
 from jobs.draft import Draft
 from jobs.levers.tick import Tick
 from jobs.telemetry import catalogue
-from jobs.telemetry.catalogue import Metric
+from jobs.telemetry.metric import Metric
 from jobs.telemetry.runs import Half
 
 

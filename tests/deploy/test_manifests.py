@@ -16,7 +16,8 @@ from jobs.checking.finding import State
 from jobs.clock import SystemClock
 from jobs.config.reading import read_config
 from jobs.references.rules import rules_manifest
-from jobs.telemetry.catalogue import METRICS, Kind
+from jobs.telemetry.catalogue import METRICS
+from jobs.telemetry.metric import Kind
 from jobs.watchdog.kinds import kind_of
 from jobs.watchdog.main import DEFAULT, app
 from tests.services import program

@@ -15,7 +15,8 @@ from prometheus_client import generate_latest
 from forecaster.models.catalogue import EXTRAS
 from jobs.daemon.serve import END_S
 from jobs.references.commands import every_command
-from jobs.telemetry.catalogue import METRICS, Kind, metrics_table
+from jobs.telemetry.catalogue import METRICS, metrics_table
+from jobs.telemetry.metric import Kind
 from jobs.telemetry.metrics import Metrics
 from tests.services import program
 

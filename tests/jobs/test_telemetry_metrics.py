@@ -12,7 +12,8 @@ from forecaster.reasons import Code
 from jobs.apply import Cycle, apply_fleet
 from jobs.failure import failure
 from jobs.forecast import forecast_fleet
-from jobs.telemetry.catalogue import METRICS, Kind
+from jobs.telemetry.catalogue import METRICS
+from jobs.telemetry.metric import Kind
 from jobs.telemetry.metrics import KNOWN_FAILURES, Metrics
 from jobs.telemetry.runs import Half, Outcome, Run
 from tests.jobs.world import NOW, World
