@@ -2,7 +2,8 @@
 
 With n replicas that count, each carrying mu requests a minute and c in flight inside the SLO:
 
-    rate of a tenant    its share of n mu: paid tenants first, each up to what it bought, then the others; within a class by weight
+    rate of a tenant    its share of n mu, and of what caches answer on top: paid tenants first, each up to what it bought, then the
+                        others; within a class by weight
     burst of a tenant   the same share of n c, the requests that may be in flight
     queue timeout       SLO - service time: who waits longer is late whatever happens then
     queue length        n mu / 60 x queue timeout: those that are served within it (Little's law)
@@ -99,16 +100,18 @@ def replicas_that_count(ready: int | None, *, floor: int | None, coming: int | N
     return max(min(ready, coming), 0)
 
 
-def limits_of(service: Service, replicas: int) -> Limits:
-    """The limits for so many replicas that count."""
+def limits_of(service: Service, replicas: int, *, left_ratio: float = 1.0) -> Limits:
+    """The limits for so many replicas that count. left_ratio: the part of the requests let in whose work caches leave to them."""
     check_not_negative("replicas", replicas, "replicas")
+    check_positive("left_ratio", left_ratio, "")
     rpm, in_flight = replicas * service.rpm, replicas * service.concurrency
+    let_in_rpm = rpm / left_ratio
     wait_s = service.slo_s - service.service_s
     return Limits(
         replicas=replicas,
         tenants=tuple(
-            Limit(tenant=tenant.name, rate_rpm=math.floor(rate), burst=_burst(rate, rpm, in_flight))
-            for tenant, rate in zip(service.tenants, _rates(service.tenants, rpm), strict=True)
+            Limit(tenant=tenant.name, rate_rpm=math.floor(rate), burst=_burst(rate, let_in_rpm, in_flight))
+            for tenant, rate in zip(service.tenants, _rates(service.tenants, let_in_rpm), strict=True)
         ),
         queue_length=math.floor(rpm / MINUTE_S * wait_s),
         queue_timeout_s=wait_s,

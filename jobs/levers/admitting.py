@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from forecaster.admission import Limits, limits_of, replicas_that_count
+from forecaster.caches import Hits
 from forecaster.decision import Seen
 from forecaster.errors import TargetError
 from forecaster.ladder import LeverValue
+from forecaster.plan import Plan
 from forecaster.series import Signal, Window
 from forecaster.tiers import Wish
 from forecaster.units import HOUR_S, ceil_to
@@ -38,20 +40,22 @@ def admit(fleet: Fleet, sections: tuple[AdmissionSection, ...], now: datetime) -
     failures: list[Failure] = []
     for section in sections:
         found = _placed(fleet, section)
+        plan: Plan | None = None
         count: int | None = None
         if found is None:
             told = f"there is no pool {section.workload}/{section.pool} of known rpm and concurrency now, so its limits stay as they are"
             failures.append(Failure(verb="levers", error="PoolUnknown", sentence=told, cause=told))
         else:
+            plan = _plan(fleet, *found, section, now)
             try:
-                count = _counted(fleet, *found, section, now)
+                count = _counted(*found, plan, section, now)
             except TargetError as error:
                 told = f"ready replicas of {section.workload}/{section.pool} are unknown, so its limits stay as they are: {error}"
                 failures.append(failure("levers", error, told))
         if found is None or count is None:
             wishes |= dict.fromkeys(section.levers())
         else:
-            wishes |= dict(_wishes(section, _limits(section, found[1], count), now))
+            wishes |= dict(_wishes(section, _limits(section, found[1], plan, count), now))
     return Admitted(wishes=wishes, failures=tuple(failures))
 
 
@@ -65,12 +69,20 @@ def _placed(fleet: Fleet, section: AdmissionSection) -> tuple[Member, Pool] | No
     return None
 
 
-def _counted(fleet: Fleet, member: Member, pool: Pool, section: AdmissionSection, now: datetime) -> int | None:
+def _plan(fleet: Fleet, member: Member, pool: Pool, section: AdmissionSection, now: datetime) -> Plan | None:
+    """The plan in force, with its floors within the notice; None where there is none."""
+    span = Window(start=now, end=now + timedelta(seconds=section.notice))
+    rulings = fleet.store.rulings(member.workload.name, Window(start=EVER, end=now + timedelta(seconds=1)))
+    return standing(fleet.store, member.workload, pool.name, rulings, now, span=span)[0].plan
+
+
+def _counted(member: Member, pool: Pool, plan: Plan | None, section: AdmissionSection, now: datetime) -> int | None:
     """The replicas that count, None = unknown. Raises TargetError where nobody can tell."""
     seen = _seen(member, pool, now)
     if seen is None:
         return None
-    floor, coming = _floors(fleet, member, pool, section, now)
+    written = None if member.workload.policy.mode is Mode.OBSERVE else plan
+    floor, coming = _floors(written, section, now)
     drains = floor is not None and coming is not None and coming < floor
     return replicas_that_count(seen.ready, floor=seen.floor, coming=coming if drains else None)
 
@@ -85,23 +97,21 @@ def _seen(member: Member, pool: Pool, now: datetime) -> Seen | None:
     return None
 
 
-def _floors(fleet: Fleet, member: Member, pool: Pool, section: AdmissionSection, now: datetime) -> tuple[int | None, int | None]:
-    """The plan's floor now and its smallest within the notice; None where no plan is in force, or none is written."""
-    if member.workload.policy.mode is Mode.OBSERVE:
-        return None, None
-    span = Window(start=now, end=now + timedelta(seconds=section.notice))
-    rulings = fleet.store.rulings(member.workload.name, Window(start=EVER, end=now + timedelta(seconds=1)))
-    plan = standing(fleet.store, member.workload, pool.name, rulings, now, span=span)[0].plan
+def _floors(plan: Plan | None, section: AdmissionSection, now: datetime) -> tuple[int | None, int | None]:
+    """A plan's floor now and its smallest within the notice; None where it says none."""
     if plan is None:
         return None, None
     at = plan.floor_at(now)
-    ahead = [floor.replicas for floor in plan.within(span).floors]
+    ahead = [floor.replicas for floor in plan.within(Window(start=now, end=now + timedelta(seconds=section.notice))).floors]
     return None if at is None else at.replicas, min(ahead, default=None)
 
 
-def _limits(section: AdmissionSection, pool: Pool, count: int) -> Limits:
+def _limits(section: AdmissionSection, pool: Pool, plan: Plan | None, count: int) -> Limits:
+    """Gateways count before the caches, so that what the plan counts on that those take may be let in on top."""
     rpm, concurrency = pool.capacity.of(Signal.RPM), pool.capacity.of(Signal.CONCURRENCY)
-    return limits_of(section.service_of(rpm or 0.0, concurrency or 0.0), count)
+    hits = Hits() if plan is None or plan.demand is None else plan.demand.hits
+    left_ratio = pool.caches.counting(hits).left(Signal.RPM)
+    return limits_of(section.service_of(rpm or 0.0, concurrency or 0.0), count, left_ratio=left_ratio)
 
 
 def _wishes(section: AdmissionSection, limits: Limits, now: datetime) -> Iterator[tuple[str, Wish]]:

@@ -42,6 +42,13 @@ def test_what_one_cannot_use_goes_to_the_others_by_weight() -> None:
     assert rates(limits_of(service(*tenants), 11)) == {"small": 60, "a": 400, "b": 200}
 
 
+def test_what_caches_answer_is_let_in_on_top_and_waits_for_nobody() -> None:
+    free, paid = Tenant(name="free"), Tenant(name="paid", paid=True, bought_rpm=500)
+    plain, beside = limits_of(service(free, paid), 10), limits_of(service(free, paid), 10, left_ratio=0.6)
+    assert rates(beside) == {"paid": 500, "free": 500}  # 10 x 60 / 0.6 are let in, 500 of them bought
+    assert (beside.queue_length, beside.breaker) == (plain.queue_length, plain.breaker)
+
+
 def test_without_replicas_nothing_is_let_in() -> None:
     limits = limits_of(service(FREE), 0)
     assert (rates(limits), limits.tenants[0].burst, limits.queue_length, limits.breaker) == ({"free": 0}, 0, 0, 0)

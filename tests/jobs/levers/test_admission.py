@@ -1,11 +1,15 @@
 """Limits follow the replicas that are ready: up after readiness, down before the plan's drain, kept while unknown."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from forecaster.caches import Hits
 from tests.jobs.levers.stage import Stage, planned
+from tests.jobs.world import NOW
+from tests.values import demand_of
 
 
 @pytest.fixture
@@ -92,3 +96,16 @@ def test_a_tier_wins_over_admission_while_it_lasts(admitting: Stage) -> None:
         assert limits(admitting) == (120, 16)
         process.release(4)
     assert limits(admitting) == (900, 64)
+
+
+def test_rates_are_higher_by_what_the_plan_counts_on_that_caches_take(admitting: Stage) -> None:
+    chat = admitting.world.config["workloads"][0]  # type: ignore[index]  # what World.workload wrote
+    chat["signals"]["response_hits"] = {"query": "hits", "unit": "count"}
+    chat["cache"] = {"responses": {}}
+    plan = replace(planned(2, 2, change=timedelta(hours=1)), demand=replace(demand_of([100.0], start=NOW), hits=Hits(responses=0.4)))
+    with admitting.process() as process:
+        process.tick(0)
+        assert limits(admitting) == (120, 16)
+        process.desk.fleet.store.append_plans([plan])
+        process.tick(1)
+        assert limits(admitting) == (200, 16)
