@@ -78,7 +78,7 @@ def _plan(  # noqa: PLR0917  one pool of a schedule
 def _reason(budget: Budget, pool: BulkPool, piece: Piece, replicas: int) -> Reason:
     job = next((job for job in pool.jobs if job.release < piece.until), None)
     if job is None or replicas <= pool.least:
-        return Reason(code=Code.BULK, detail=f"no bulk work in what budget {budget.name} leaves: {replicas} as at least", after=replicas)
+        return Reason(code=Code.BULK, detail=f"no bulk work in what budget {budget.name} leaves: {replicas} is the minimum", after=replicas)
     return Reason(code=Code.BULK, detail=f"bulk work in what budget {budget.name} leaves: {_told(job)}", after=replicas)
 
 

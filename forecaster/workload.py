@@ -198,8 +198,12 @@ class Workload:
     def __post_init__(self) -> None:
         check_named("workload.name", self.name)
         names = [pool.name for pool in self.pools]
-        if not names or len(set(names)) != len(names):
-            msg = f"workload {self.name} needs at least one pool and unique pool names, got {names}"
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if not names or twice is not None:
+            told = (
+                "has no pool: give it one" if twice is None else f"has two pools named {twice}: records and plans tell pools by their name"
+            )
+            msg = f"workload {self.name} {told}"
             raise ValueError(msg)
         if not self.serving:
             msg = f"workload {self.name} has bulk work only: one of its pools must serve its live load"
@@ -211,6 +215,9 @@ class Workload:
         for role, name in () if self.roles is None else (("prefill", self.roles.prefill), ("decode", self.roles.decode)):
             if name not in names:
                 msg = f"roles.{role} must name a pool of the workload, got {name}; there is {', '.join(names)}"
+                raise ValueError(msg)
+            if name not in {pool.name for pool in self.serving}:
+                msg = f"roles.{role} names {name}, which has bulk work: a ratio is one of pools that serve live load; name another"
                 raise ValueError(msg)
 
     @property
@@ -284,9 +291,11 @@ def _check_always_on(pool: Pool, workload: Workload) -> None:
 def _check_stand_in(pool: Pool, pools: tuple[Pool, ...]) -> None:
     if pool.stands_in_for is None:
         return
-    other = next((each for each in pools if each.name == pool.stands_in_for), None)
-    if other is None or other.stands_in_for is not None:
-        msg = f"pool.stands_in_for of {pool.name} must name a pool of the workload that stands in for none, got {pool.stands_in_for}"
+    known = {each.name: each for each in pools if each.stands_in_for is None}
+    other = known.get(pool.stands_in_for)
+    if other is None:
+        told = f"pool.stands_in_for of {pool.name} must name a pool of the workload that stands in for none, got {pool.stands_in_for}"
+        msg = f"{told}; there is {', '.join(known) or 'none'}"
         raise ValueError(msg)
     if pool.capacity.over(other.capacity) is None:
         msg = f"pool.stands_in_for of {pool.name} needs a signal that both pools have a capacity for"

@@ -42,7 +42,7 @@ def _times(workload: Workload, config: Config) -> Iterator[tuple[State, str]]:
 
 
 def _pool(section: WorkloadSection, workload: Workload, pool: Pool, seen: Mapping[str, Seen]) -> Iterator[tuple[State, str]]:
-    if not pool.always_on and not _used(section, pool.capacity):
+    if not pool.always_on and pool.bulk is None and not _used(section, pool.capacity):
         signals = ", ".join(query.signal for query in section.queries() if query.signal in LOAD_SIGNALS)
         is_said = any(told.name == pool.name and told.capacity.is_found for told in section.pools)
         remedy = "what is said of its capacity tells what is missing" if is_said else HOW_TO_TELL

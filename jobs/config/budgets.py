@@ -40,17 +40,19 @@ def without_budget(sections: Mapping[str, BudgetSection], workloads: Sequence[tu
 
 
 def _below_minimums(name: str, section: BudgetSection, workloads: Sequence[tuple[str, WorkloadSection]]) -> str | None:
+    pools = [(workload, pool) for _, workload, pool in _sharing(workloads) if pool.budget == name]
+    holding = [(workload, pool) for workload, pool in pools if workload.policy.minimum or pool.always_on]
+    asked = dict.fromkeys("`always_on`" if pool.always_on else "`min` in their policies" for _, pool in holding)
     least = [
         (f"{workload.name}/{pool.name}", max(workload.policy.minimum or 0, pool.always_on or 0), pool.gpus_per_replica)
-        for _, workload, pool in _sharing(workloads)
-        if pool.budget == name and (workload.policy.minimum or pool.always_on)
+        for workload, pool in holding
     ]
     total = sum(replicas * gpus for _, replicas, gpus in least)
     if total <= section.gpus:
         return None
     terms = " + ".join(f"{replicas} x {gpus} of {pool}" for pool, replicas, gpus in least)
     told = f"budgets.{name}.gpus: {section.gpus} GPUs are fewer than the minimums of its pools take together, {total} ({terms})"
-    return f"{told}; raise gpus, or lower `min` in their policies"
+    return f"{told}; raise gpus, or lower {' and '.join(asked)}"
 
 
 def _sharing(workloads: Sequence[tuple[str, WorkloadSection]]) -> Iterator[tuple[str, WorkloadSection, PoolSection]]:

@@ -30,6 +30,10 @@ from tests.values import pool_of
             (reserved(), burst(), burst(name="third", after=(), stands_in_for="reserved")),
             "third stands in for reserved, which burst comes after and makes up for already",
         ),
+        ((pool_of(), pool_of()), "workload chat has two pools named main: records and plans tell pools by their name"),
+        ((), "workload chat has no pool: give it one"),
+        ((burst(after=(), stands_in_for="mian"),), "must name a pool of the workload that stands in for none, got mian; there is none"),
+        ((pool_of(), burst(after=(), stands_in_for="mian")), "that stands in for none, got mian; there is main"),
     ],
 )
 def test_pools_that_contradict_each_other_are_told(pools: tuple[Pool, ...], told: str) -> None:

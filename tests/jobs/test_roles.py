@@ -43,6 +43,15 @@ def test_roles_that_name_no_pool_are_refused(tmp_path: Path) -> None:
     assert fault.endswith("roles.prefill must name a pool of the workload, got a; there is gpu")
 
 
+def test_a_ratio_with_a_pool_of_bulk_work_is_refused(tmp_path: Path) -> None:
+    bulk = "bulk: {replica_hours: 1, deadline: '06:00'}, budget: h100"
+    written = with_workload("    pools:", "    roles: {prefill: night, decode: gpu, ratio: [0.2, 1]}\n    pools:").replace(
+        "{name: gpu,", f"{{name: night, {bulk}, targets: [{{type: recording, name: night}}]}}, {{name: gpu,"
+    )
+    (fault,) = faults_of(tmp_path, f"{written}budgets: {{h100: {{gpus: 4}}}}\n")
+    assert fault.endswith("roles.prefill names night, which has bulk work: a ratio is one of pools that serve live load; name another")
+
+
 def test_a_ratio_has_two_numbers_the_smaller_first(tmp_path: Path) -> None:
     written = with_workload("    pools:", "    roles: {prefill: a, decode: gpu, ratio: [2, 1]}\n    pools:")
     (fault,) = faults_of(tmp_path, written)

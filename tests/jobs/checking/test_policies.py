@@ -57,6 +57,14 @@ def test_bounds_that_cross_are_a_warning_since_the_guard_holds_them(policy: dict
     assert said(config_of(policy), seen()) == [(State.WARNING, sentence)]
 
 
+def test_bulk_work_needs_no_capacity() -> None:
+    config = config_of().model_dump(mode="json", by_alias=True, exclude_unset=True)
+    night = {"name": "night", "budget": "spot", "bulk": {"replica_hours": 1, "deadline": "06:00"}}
+    config["workloads"][0]["pools"].append(night | {"targets": [{"type": "recording", "name": "night"}]})
+    config["workloads"][0]["pools"][0]["lead_time"] = {"cold": "10m"}
+    assert said(Config.model_validate(config | {"budgets": {"spot": {"gpus": 8}}}), {})[0][0] is State.OK
+
+
 def test_going_below_what_was_found_may_be_meant() -> None:
     assert said(config_of({"min": 1, "allow_below_original": True}), seen())[0][0] is State.OK
 

@@ -38,6 +38,12 @@ def test_a_budget_below_the_minimums_of_its_pools_is_refused_with_the_sum(tmp_pa
     ]
 
 
+def test_what_is_always_on_under_a_budget_is_told_to_be_lowered_by_its_own_name(tmp_path: Path) -> None:
+    written = claiming("budget: h100, always_on: 6", policy="{max: 9}") + "budgets: {h100: {gpus: 4}}\n"
+    (fault,) = faults_of(tmp_path, written)
+    assert fault.endswith("take together, 6 (6 x 1 of chat/gpu); raise gpus, or lower `always_on`")
+
+
 def test_the_minimums_of_included_workloads_count_too(tmp_path: Path) -> None:
     team = f"workloads:{WORKLOAD}".replace(POOL, f"{POOL} budget: h100,") + "    policy: {min: 5}\n"
     assert faults_of(tmp_path, f"{SOURCES}include: [team.yaml]\nbudgets: {{h100: {{gpus: 4}}}}\n", team=team) == [
