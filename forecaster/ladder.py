@@ -144,7 +144,7 @@ class Standing:
 def move(ladder: Ladder, standing: Standing, reading: float, now: datetime) -> tuple[Standing, tuple[Reason, ...]]:
     """Where the ladder stands after one reading (what is not finite is unknown), by at most one step, and why."""
     trigger = ladder.trigger
-    seen = _read(trigger, replace(standing, depth=min(standing.depth, len(ladder.steps))), reading, now)
+    seen = _read(trigger, replace(_by(now, standing), depth=min(standing.depth, len(ladder.steps))), reading, now)
     expired = seen.depth > 0 and _lasted(seen.since, trigger.expiry_s, now)
     if expired and not seen.spent:
         seen = replace(seen, spent=True)
@@ -156,6 +156,12 @@ def move(ladder: Ladder, standing: Standing, reading: float, now: datetime) -> t
     if high and not seen.spent and seen.depth < len(ladder.steps):
         return _further(ladder, seen, reading, now)
     return seen, ()
+
+
+def _by(now: datetime, standing: Standing) -> Standing:
+    """The standing without instants that are yet to come: where a clock was set back, every span begins anew now, so that it still ends."""
+    instants = {name: getattr(standing, name) for name in ("since", "moved_at", "high_since", "calm_since")}
+    return replace(standing, **{name: min(instant, now) for name, instant in instants.items() if instant is not None})
 
 
 def _read(trigger: Trigger, standing: Standing, reading: float, now: datetime) -> Standing:

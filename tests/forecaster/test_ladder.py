@@ -99,6 +99,15 @@ def test_a_clock_that_was_set_back_moves_nothing() -> None:
     assert (after.depth, why) == (1, ())
 
 
+def test_what_began_before_a_clock_was_set_back_still_ends() -> None:
+    of = ladder(for_s=0, hold_s=5, expiry_s=60)
+    standing, _ = move(of, Standing(), 3.0, NOW)
+    earlier = NOW - timedelta(days=1)
+    for ticks in range(8):
+        standing, _ = move(of, standing, math.nan, earlier + timedelta(seconds=10 * ticks))
+    assert standing.depth == 0
+
+
 @given(
     readings=st.lists(st.sampled_from([1.0, 1.5, 1.7, 2.0, 3.0, math.nan]), max_size=60),
     for_s=st.sampled_from([0.0, 5.0, 12.0]),
