@@ -30,11 +30,18 @@ MARK = "forecaster/lever-"
 """What our annotations for levers begin with; the digest of the field's path follows, so that one object may carry several."""
 _DIGITS = 10
 _CORE = "v1"
+_MAP = 2
+"""The keys to annotations or labels; the next one is one of them."""
 
 
 def _path(text: str) -> str:
-    if parse(text)[0] in {"status", "apiVersion", "kind"} or text == "metadata":
-        msg = f"{text} is not for us to write: name a field of spec, data or the annotations"
+    path = parse(text)
+    is_word = path[0] == "metadata" and path[1:2] in {("annotations",), ("labels",)} and len(path) > _MAP  # one of them, by its key
+    if path[0] in {"status", "apiVersion", "kind"} or (path[0] == "metadata" and not is_word):
+        msg = f"{text} is not for us to write: name a field of spec or data, an annotation or a label"
+        raise ValueError(msg)
+    if is_word and path[_MAP].startswith("forecaster/"):
+        msg = f"{text} is a mark of ours or a person's pause, which no lever moves: name another field"
         raise ValueError(msg)
     return text
 

@@ -84,7 +84,8 @@ class Pages:
             raise SourceRejected(msg) from error
         if said.status != _OK:
             kind = SourceUnavailable if said.transient else SourceRejected
-            msg = f"the page of metrics {page} answers HTTP {said.status}: correct its address in the configuration"
+            remedy = "it is asked again at the next tick" if said.transient else "correct its address in the configuration"
+            msg = f"the page of metrics {page} answers HTTP {said.status}: {remedy}"
             raise kind(msg)
         try:
             return [(s.name, s.labels, s.value) for family in text_string_to_metric_families(said.text) for s in family.samples]

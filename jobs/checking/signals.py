@@ -40,7 +40,12 @@ def _of_pages(asked: Asked, pages: Pages, rules: Rules, now: datetime) -> Iterat
     counts = look.counts[asked.signal]
     missing = lacking(asked.question, counts)
     if missing:
-        told = f"no sample of {missing[0].name} is on {_of(asked.pages)} now, so that it is unknown"
+        what = (
+            f"histogram {missing[0].name} (no {missing[0].name}_bucket)"
+            if asked.question.kind == "quantile"
+            else f"sample of {missing[0].name}"
+        )
+        told = f"no {what} is on {_of(asked.pages)} now, so that it is unknown"
         yield _finding(asked.signal, State.WARNING, f"{told}: correct the query, unless it comes with the first request")
         return
     blunt = _blunt(asked, counts, rules)

@@ -116,7 +116,7 @@ def _watchdog(name: str, seen: LeverSeen, values: Sequence[LeverValue], now: dat
     if not values:
         return idle("nothing moves it")
     until = now + _SPAN
-    standing = RecordingLever(_Standing(name=name, seen=_set(replace(seen, until=None), values[-1], until)))
+    standing = RecordingLever(_Standing(name=name, seen=_set(seen, values[-1], until)))
     early, late = put_back_expired(name, standing, until - timedelta(seconds=1)), put_back_expired(name, standing, until)
     if early is not None or late is None or late.failed:
         return broken(f"before {iso(until)}: {early and early.sentence}; then: {late and late.sentence}")

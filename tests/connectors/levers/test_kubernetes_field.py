@@ -114,7 +114,13 @@ def test_of_the_core_group_configmaps_alone_are_levers() -> None:
         KubernetesFieldLeverConfig(type="kubernetes-field", api_version="v1", kind="Pod", namespace="a", name="b", field="spec.c")
 
 
-@pytest.mark.parametrize("field", ["status.ready", "metadata", "kind"])
+def test_neither_our_marks_nor_a_persons_pause_are_moved() -> None:
+    for field in ("metadata.annotations['forecaster/paused']", "metadata.annotations['forecaster/lever-0']"):
+        with pytest.raises(ValidationError, match="is a mark of ours or a person's pause"):
+            KubernetesFieldLeverConfig(type="kubernetes-field", api_version="a.b/v1", kind="Thing", name="b", field=field)
+
+
+@pytest.mark.parametrize("field", ["status.ready", "metadata", "kind", "metadata.name", "metadata.finalizers.0", "metadata.annotations"])
 def test_what_is_not_for_us_to_write_is_refused(field: str) -> None:
     with pytest.raises(ValidationError, match="is not for us to write"):
         KubernetesFieldLeverConfig(type="kubernetes-field", api_version="a.b/v1", kind="Thing", name="b", field=field)

@@ -115,6 +115,18 @@ def test_a_query_without_a_sample_is_told_with_its_name(stage: Stage) -> None:
     assert told.sentence.startswith(f"no sample of vllm:num_requests_waiting is on {stage.engine.page} now, so that it is unknown")
 
 
+def test_a_quantile_of_what_is_no_histogram_is_told_as_such(stage: Stage) -> None:
+    stage.tiers["signals"]["p99"]["query"] = "p99(llm_waiting)"
+    assert found(stage, "p99").sentence.startswith(f"no histogram llm_waiting (no llm_waiting_bucket) is on {stage.engine.page} now")
+
+
+def test_a_page_that_fails_for_now_is_told_without_a_remedy_that_is_none(stage: Stage) -> None:
+    stage.engine.up = False
+    told = found(stage, "queue")
+    assert told.state is State.FAILED
+    assert told.sentence == f"the page of metrics {stage.engine.page} answers HTTP 503: it is asked again at the next tick"
+
+
 def test_a_quantile_that_its_buckets_cannot_exceed_fails(stage: Stage) -> None:
     stage.tiers["rules"][0]["when"] = {"signal": "p99", "above": 8}
     told = found(stage, "p99")
@@ -142,6 +154,12 @@ def test_admission_is_told_by_its_pool_and_who_knows_its_ready_replicas(stage: S
     told = found(stage, "chat/gpu")
     assert (told.state, "ready replicas are unknown, so its limits would stay as they are" in told.sentence) == (State.FAILED, True)
     stage.tiers["admission"] = [one | {"workload": "chta"}]
+    of_api = {"cluster": {"server": stage.world.api.url, "timeout_s": 1}}
+    target = {"type": "kubernetes-hpa", "namespace": "{namespace}", "name": "{name}", **of_api}
+    pools = [{"name": "gpu", "capacity": {"rpm": 60}, "targets": [target]}]
+    body = {"name": "{name}", "source": "trace-chat", "signals": {"rpm": {"query": "value", "unit": "count"}}, "pools": pools}
+    each = {"type": "kubernetes-hpa", "label_selector": "forecaster=on", **of_api}
+    stage.world.config["templates"] = [{"for_each": each, "workload": body}]  # one of theirs is not written down
     assert found(stage, "chta/gpu").sentence == "there is no workload chta: correct admission.workload"
 
 

@@ -1,11 +1,14 @@
 """Levers in the drill: each rehearsed on its own object as far as its API lets one, none moved."""
 
+import hashlib
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from connectors.kube.paths import parse, spell
+from connectors.levers.kubernetes_field import MARK
 from forecaster.units import iso
 from jobs.drill.outcome import Promise
 from tests.jobs.cli.process import forecaster
@@ -53,6 +56,17 @@ def test_a_lever_on_an_api_server_is_tried_with_every_value_that_a_rule_sets_it_
     assert batch[Promise.ORIGINAL] == ("pass", "after 8 a release puts 32 back")
     assert batch[Promise.WATCHDOG] == ("pass", "nothing before 2026-03-02T08:30:00Z, then would be put back, 8 -> 32")
     assert batch[Promise.UNTOUCHED] == ("pass", "32, and the same mark before and after")
+
+
+def test_of_a_lever_that_is_moved_the_watchdog_would_put_the_original_back(stage: Stage) -> None:
+    stage.world.config["tiers"] = stage.tiers | {"mode": "auto"}
+    mark = {"field": "data.max_batch", "original": "32", "value": 8, "until": "2026-03-02T08:00:00Z"}
+    path = spell(parse("data.max_batch"))
+    annotations = {f"{MARK}{hashlib.sha256(path.encode()).hexdigest()[:10]}": json.dumps(mark)}
+    stage.world.api.put("configmaps", "serving", "engine", metadata={"annotations": annotations}, data={"max_batch": "8", "cache": "false"})
+    batch = drilled(stage)[1]["batch"]
+    assert batch[Promise.SEEN] == ("pass", "stands at 8, ours until 2026-03-02T08:00:00Z, original 32")
+    assert batch[Promise.WATCHDOG] == ("pass", "nothing before 2026-03-02T08:30:00Z, then would be put back, 8 -> 32")
 
 
 def test_a_lever_whose_api_rehearses_no_write_says_so_and_is_compared_all_the_same(stage: Stage) -> None:
