@@ -107,6 +107,8 @@ def print_decisions(found: Sequence[WorkloadStatus]) -> None:
     """The sentence of every last decision, with its local time, and what has not been decided on since."""
     from rich.text import Text
 
+    if not any(status.unread or any(record for pool in status.pools for _, record in pool.targets) for status in found):
+        return
     console = terminal()
     console.print(Text("Last decisions", style="bold"))
     for status in found:

@@ -65,5 +65,10 @@ def _spell_default(node: Json) -> None:
     default = node.get("default")
     if isinstance(default, dict):
         del node["default"]
-    elif node.get("pattern") == DURATION_PATTERN and isinstance(default, int | float):
+    elif DURATION_PATTERN in _patterns(node) and isinstance(default, int | float):
         node["default"] = spell_duration(default)
+
+
+def _patterns(node: Json) -> set[str]:
+    """The patterns of a text, also of one that may be null."""
+    return {option["pattern"] for option in (node, *node.get("anyOf", ())) if "pattern" in option}

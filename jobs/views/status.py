@@ -43,12 +43,19 @@ class WorkloadStatus:
     unread: Mapping[str, Unread]
 
 
-def status_of(store: Store, members: tuple[Member, ...], now: datetime) -> tuple[WorkloadStatus, ...]:
-    """How each member stands. Raises NothingKept when nothing was ever planned or decided, and StoreError."""
+def status_of(store: Store, members: tuple[Member, ...], now: datetime, *, beside: bool = False) -> tuple[WorkloadStatus, ...]:
+    """How each member stands. beside: something else is told as well, so that there is a status without them.
+
+    Raises NothingKept when nothing was ever planned or decided and nothing stands beside, and StoreError.
+    """
     found = tuple(_status(Kept(store=store, member=member, now=now)) for member in members)
     pools = [pool for status in found for pool in status.pools]
     unread = any(status.unread for status in found)
-    if not unread and not any(pool.in_force.plan or pool.in_force.waiting or any(record for _, record in pool.targets) for pool in pools):
+    if (
+        not beside
+        and not unread
+        and not any(pool.in_force.plan or pool.in_force.waiting or any(record for _, record in pool.targets) for pool in pools)
+    ):
         raise NothingKept("there is no status: nothing was planned or decided yet; run `forecaster run` first")
     return found
 

@@ -38,6 +38,7 @@ def test_every_reference_leads_somewhere() -> None:
 def test_durations_have_a_default_with_a_unit() -> None:
     defaults = {name: node["default"] for name, node in settings() if node.get("pattern") == DURATION_PATTERN and "default" in node}
     assert defaults["PolicySection.hold"] == "10m"
+    assert dict(settings())["WhenSection.lasting"]["default"] == "5s"  # which may be null as well
     assert all(duration_s(default) > 0 for default in defaults.values())
 
 

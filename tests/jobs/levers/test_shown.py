@@ -10,11 +10,11 @@ from tests.jobs.levers.stage import TICK, Stage, planned
 from tests.jobs.world import NOW
 
 
-def moved(stage: Stage) -> None:
+def moved(stage: Stage, *, plans: bool = True) -> None:
     stage.tiers["rules"] = [{"name": "deep", "when": {"signal": "queue", "above": 10, "lasting": None, "calm": "1s"}, "set": {"batch": 8}}]
     stage.engine.waiting = 50
     with stage.process() as process:
-        process.desk.fleet.store.append_plans([planned(2, 2, change=timedelta(hours=1))])
+        process.desk.fleet.store.append_plans([planned(2, 2, change=timedelta(hours=1))] if plans else [])
         process.tick(0)
 
 
@@ -36,6 +36,12 @@ def test_status_tells_what_is_moved_and_what_cannot_be_put_back_until_it_is(stag
         process.tick(3)
     assert status(stage)["levers"] == []
     assert "Levers" not in forecaster(stage.world.folder, "status", "--now", iso(NOW + TICK)).out
+
+
+def test_status_tells_what_is_moved_before_anything_was_planned(stage: Stage) -> None:
+    moved(stage, plans=False)
+    assert [lever["name"] for lever in status(stage)["levers"]] == ["batch"]
+    assert "Levers that are moved" in forecaster(stage.world.folder, "status", "--now", iso(NOW + TICK)).out
 
 
 def test_metrics_tell_it_until_it_is_back_or_another_process_looks_after_it(stage: Stage) -> None:
