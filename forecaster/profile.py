@@ -63,7 +63,11 @@ class Setup:
         """What is served otherwise than it was measured, in words; what one of them does not tell has not changed."""
         names = (field.name for field in fields(self) if field.name != "shared_prefix_tokens")
         both = ((name, getattr(self, name), getattr(served, name)) for name in names)
-        return tuple(f"{name.replace('_', ' ')} was {was} and is {now}" for name, was, now in both if None not in {was, now} and was != now)
+        return tuple(
+            f"{name.replace('_', ' ')} was {_said(was)} and is {_said(now)}"
+            for name, was, now in both
+            if None not in {was, now} and was != now
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,7 @@ class Spread:
     def __post_init__(self) -> None:
         told = [value for value in (self.p50_s, self.p95_s, self.p99_s) if value is not None]
         for value in (*told, *((self.mean_s,) if self.mean_s is not None else ())):
-            check_not_negative("spread", value, "seconds")
+            check_not_negative("a latency", value, "seconds")
         if told != sorted(told):
             msg = f"percentiles must not fall, got {', '.join(f'{value:g}' for value in told)} s"
             raise ValueError(msg)
@@ -229,6 +233,10 @@ class ProfileEntry:
     def __post_init__(self) -> None:
         check_instant("profile_entry.at", self.at)
         check_named("profile_entry.author", self.author)
+
+
+def _said(value: str | float) -> str:
+    return value if isinstance(value, str) else spell_number(value)
 
 
 def _agree(a: float, b: float) -> bool:

@@ -163,7 +163,7 @@ def _proven(profile: Profile, slo: Slo) -> tuple[Point, None, str] | Unproven:
     proven = dict(profile.proven.limits)
     for name, limit_s in slo.limits:
         if name not in proven or proven[name] > limit_s:
-            return f"{profile.source} was made for {profile.proven.told}, which does not keep {slo.told}: make it for that SLO"
+            return f"it was made for {profile.proven.told}, which does not prove {slo.told}: make it for that SLO"
     return profile.points[0], None, ""
 
 
@@ -176,7 +176,7 @@ def _rising(points: tuple[Point, ...]) -> list[Point]:
 
 def untold(point: Point, slo: Slo, origin: Origin) -> str:
     """What a step does not tell that it takes to judge it, empty where nothing is missing."""
-    lacks = [name for name, _ in slo.limits if getattr(point, name).p95_s is None]
+    lacks = [name for name, _ in slo.limits if not getattr(point, name).p95_s]  # 0 = nothing was streamed
     if lacks:
         return f"P95 of {' and '.join(name.upper() for name in lacks)} is missing at {_rate(point)}"
     if point.error_ratio is None and origin is not Origin.PRODUCTION:  # nobody need count refusals to serve, and the waits tell

@@ -6,7 +6,7 @@ Rates are a second, latencies in seconds. The grid tells results and no steps, s
 from collections.abc import Sequence
 from typing import Any
 
-from connectors.loadtests.result_file import Mix, ResultFile
+from connectors.loadtests.result_file import Mix, ResultFile, finite
 from forecaster.profile import Origin, Point, Profile, Slo, Spread
 from forecaster.units import MINUTE_S
 
@@ -32,7 +32,7 @@ def read(files: Sequence[ResultFile], mix: Mix | None) -> Profile:
     if rate_rps == 0:
         file.reject(f"no rate kept its SLO at {inputs[column]:g} input and {outputs[row]:g} output tokens")
     e2e_s = _cell(file, "e2e", row, column) if file.at("e2e") is not None else None
-    point = file.made(
+    point = file.step(
         lambda: Point(
             achieved_rpm=rate_rps * MINUTE_S,
             offered_rpm=rate_rps * MINUTE_S,
@@ -62,12 +62,13 @@ def _slo(file: ResultFile) -> Slo:
 
 def _axis(file: ResultFile, number: int) -> list[float]:
     indexes = file.at("indexes")
-    axis = indexes[number] if isinstance(indexes, list) and len(indexes) > number else None
-    if not isinstance(axis, list) or not axis or not all(isinstance(each, int | float) and each > 0 for each in axis):
+    told = indexes[number] if isinstance(indexes, list) and len(indexes) > number else None
+    axis = [length for each in told if (length := finite(each)) is not None and length > 0] if isinstance(told, list) else []
+    if not axis or not isinstance(told, list) or len(axis) < len(told):
         file.reject("indexes must be two lists of token lengths, those of outputs first")
     if axis != sorted(axis):
         file.reject("indexes must rise")
-    return [float(each) for each in axis]
+    return axis
 
 
 def _reach(file: ResultFile, axis: list[float], tokens: float, what: str) -> int:
@@ -80,9 +81,9 @@ def _reach(file: ResultFile, axis: list[float], tokens: float, what: str) -> int
 def _cell(file: ResultFile, name: str, row: int, column: int) -> float:
     rows: Any = file.at(name)
     try:
-        value = rows[row][column]  # whatever is no grid raises
+        value = finite(rows[row][column])  # whatever is no grid raises
     except (TypeError, IndexError, KeyError):
         value = None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+    if value is None or value < 0:
         file.reject(f"{name} must have a number of at least 0 for each length of indexes")
-    return float(value)
+    return value

@@ -40,7 +40,7 @@ def _point(file: ResultFile) -> Point:
         file.reject("the run was cancelled, so its figures are of a part of it: run it to the end")
     offered_rps, clients = _load(file)
     good, bad = file.number("request_count", "avg"), file.number("error_request_count", "avg") or 0.0  # left out where it is 0
-    return file.made(
+    return file.step(
         lambda: Point(
             offered_rpm=None if offered_rps is None else offered_rps * MINUTE_S,
             clients=clients,

@@ -47,7 +47,7 @@ def _point(file: ResultFile) -> Point:
     offered_rps, clients = _load(file)
     good, bad = (file.number("metrics", "request_totals", status) for status in ("successful", "errored"))
     in_flight = file.number("metrics", "request_concurrency", "successful", "mean")
-    return file.made(
+    return file.step(
         lambda: Point(
             offered_rpm=None if offered_rps is None else offered_rps * MINUTE_S,
             clients=clients,

@@ -33,10 +33,10 @@ def _is_stage(file: ResultFile) -> bool:
 def _point(file: ResultFile) -> Point:
     good, bad = file.needed("successes", "count"), file.needed("failures", "count")
     if good < 1:
-        file.reject("no request succeeded")
+        file.reject("no request succeeded, which tells nothing of its load: leave the stage out, and look why they failed")
     clients = file.number("load_summary", "concurrency")
     offered_rps = None if clients else file.needed("load_summary", "requested_rate")
-    return file.made(
+    return file.step(
         lambda: Point(
             offered_rpm=None if offered_rps is None else offered_rps * MINUTE_S,
             clients=clients,

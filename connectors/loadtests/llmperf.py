@@ -37,7 +37,7 @@ def _point(file: ResultFile) -> Point:
         file.reject(f"a summary of version {version or 'none'}, and {_VERSION} is known: upgrade Forecaster")
     rate_rpm, output = file.needed(_RATE), file.number("results_number_output_tokens_mean")
     _check_rate(file, rate_rpm, output)
-    return file.made(
+    return file.step(
         lambda: Point(
             achieved_rpm=rate_rpm,
             clients=file.needed("num_concurrent_requests"),

@@ -49,4 +49,4 @@ def _results(path: Path) -> Iterator[tuple[Format, ResultFile]]:
         if file is not None and known is not None:
             yield known, file
         elif not is_folder:
-            raise LoadTestRejected(f"{each.name} is no result of a known tool, which are {_KNOWN}")
+            raise LoadTestRejected(f"{each} is no result of a known tool, which are {_KNOWN}")

@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from forecaster.errors import LoadTestRejected
+from forecaster.profile import Point
 from forecaster.units import from_epoch_s
 
 Value = TypeVar("Value")
 Json = Mapping[str, Any]
 _MOST_BYTES = 512 * 1024 * 1024
 _MS_PER_S = 1_000.0
+_MOST_SERVED_RATIO = 3.0
+"""Of what was sent: random arrivals of a short run may come to more than their rate, and a unit that is mixed up comes to 60 times."""
 _FIRST, _LAST = datetime(2015, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
 """Load tests of language models lie between; an instant beyond is in another unit, such as nanoseconds."""
 
@@ -52,9 +55,8 @@ class ResultFile:
         found = self.at(*path)
         if found is None:
             return None
-        if isinstance(found, bool) or not isinstance(found, int | float) or not math.isfinite(found):
-            self.reject(f"{'.'.join(path)} must be a finite number, got {str(found)[:40]}")
-        return float(found)
+        number = finite(found)
+        return self.reject(f"{'.'.join(path)} must be a finite number, got {repr(found)[:40]}") if number is None else number
 
     def needed(self, *path: str) -> float:
         """A number that must be there. Raises LoadTestRejected naming it."""
@@ -79,6 +81,14 @@ class ResultFile:
         except ValueError as error:
             self.reject(str(error))
 
+    def step(self, make: Callable[[], Point]) -> Point:
+        """A load step. Raises LoadTestRejected where it contradicts itself, or more was served than was sent by far."""
+        point = self.made(make)
+        if point.offered_rpm is not None and point.achieved_rpm > _MOST_SERVED_RATIO * point.offered_rpm:
+            told = f"{point.achieved_rpm:g} rpm were served of {point.offered_rpm:g} sent"
+            self.reject(f"{told}: a rate a minute is taken for one a second")
+        return point
+
     def instant(self, epoch_s: float | None) -> datetime | None:
         """An instant in seconds since the epoch. Raises LoadTestRejected for one in another unit."""
         if epoch_s is None:
@@ -92,14 +102,23 @@ def read_json(path: Path) -> object:
     """What a file holds. Raises LoadTestRejected where it cannot be read or is no JSON."""
     try:
         if path.stat().st_size > _MOST_BYTES:
-            raise LoadTestRejected(f"{path.name} is larger than 512 MB: give the summary, not the log of every request")
-        return json.loads(path.read_text(encoding="utf-8"))
+            raise LoadTestRejected(f"{path} is larger than 512 MB: give the summary, not the log of every request")
+        return json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError) as error:
         raise LoadTestRejected(f"{path} cannot be read: {error.strerror if isinstance(error, OSError) else 'it is no text'}") from error
     except ValueError as error:
-        raise LoadTestRejected(f"{path.name} is no JSON ({error}): give the result file itself, whole") from error
+        raise LoadTestRejected(f"{path} is no JSON ({error}): give the result file itself, whole") from error
     except RecursionError as error:
-        raise LoadTestRejected(f"{path.name} is nested too deeply to be a result of a load test") from error
+        raise LoadTestRejected(f"{path} is nested too deeply to be a result of a load test") from error
+
+
+def finite(value: object) -> float | None:
+    """The number that a JSON value is; None where it is none, not finite, or beyond what a float holds."""
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def seconds(value_ms: float | None) -> float | None:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
-from connectors.loadtests.result_file import Mix, ResultFile, names, newest, seconds
+from connectors.loadtests.result_file import Mix, ResultFile, finite, names, newest, seconds
 from forecaster.profile import Origin, Point, Profile, Setup, Spread
 from forecaster.units import MINUTE_S
 
@@ -43,13 +43,13 @@ def read(files: Sequence[ResultFile], _: Mix | None) -> Profile:
 def _point(file: ResultFile) -> Point:
     completed = file.needed("completed")
     if completed < 1:
-        file.reject("no request was completed")
+        file.reject("no request was completed, which tells nothing of its load: leave the run out, and look why they failed")
     if file.at("ramp_up_strategy") is not None:
         file.reject("the rate was ramped up within the run, which mixes loads: run once for each --request-rate")
     offered_rps, clients = _load(file)
     failed = file.number("failed")
     sent = completed + failed if failed is not None else file.number("num_prompts")
-    return file.made(
+    return file.step(
         lambda: Point(
             offered_rpm=None if offered_rps is None else offered_rps * MINUTE_S,
             clients=clients,
@@ -102,7 +102,7 @@ def _std(file: ResultFile, name: str) -> float | None:
     lengths, answered = file.at(name), file.at("output_lens")
     if not isinstance(lengths, list) or not isinstance(answered, list) or len(lengths) != len(answered):
         return None
-    told = [length for length, output in zip(lengths, answered, strict=True) if isinstance(length, int | float) and output]
+    told = [length for each, output in zip(lengths, answered, strict=True) if output and (length := finite(each)) is not None]
     return float(np.std(told)) if told else None
 
 

@@ -118,7 +118,7 @@ def _damaged(whole: Any) -> Iterator[Any]:
             yield from (whole | {key: worse} for worse in _damaged(value))
     elif isinstance(whole, list):
         yield from ([worse, *whole[1:]] for worse in _damaged(whole[0]))
-    yield from (None, "x", -1.5, 0, 1e30, [[]], {"a": 1})
+    yield from (None, "x", -1.5, 0, 1e30, 10**400, [[]], {"a": 1})
 
 
 def test_files_of_two_tools_are_no_one_sweep(tmp_path: Path) -> None:

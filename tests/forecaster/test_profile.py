@@ -152,6 +152,10 @@ def test_what_one_side_does_not_tell_makes_nothing_stale() -> None:
     assert Setup(model="x").filled(SETUP) == replace(SETUP, model="x")
 
 
+def test_numbers_that_changed_are_spelled_as_everywhere() -> None:
+    assert Setup(kv_tokens=400_000).changed(Setup(kv_tokens=40_000.0)) == ("kv tokens was 400,000 and is 40,000",)
+
+
 def test_confidence_falls_with_age_with_wide_steps_and_with_what_changed() -> None:
     narrow, wide = profile(), profile([point(300), point(400, ttft_s=0.8)])
     now = MEASURED + timedelta(days=1)

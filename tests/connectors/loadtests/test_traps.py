@@ -1,6 +1,7 @@
 """What result files get wrong: units, percentiles that are not there, versions, loads that are none. One sentence each, nothing guessed."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -74,10 +75,45 @@ def test_a_rate_a_second_where_one_a_minute_belongs_is_refused(tmp_path: Path) -
 def test_a_rate_that_does_not_fit_what_was_in_flight_is_refused(tmp_path: Path) -> None:
     (report,) = write_guidellm(tmp_path)
     data = json.loads(report.read_text())
-    data["benchmarks"][0]["metrics"]["requests_per_second"]["successful"]["mean"] *= 60
+    data["benchmarks"][0]["metrics"]["requests_per_second"]["successful"]["mean"] /= 60
     report.write_text(json.dumps(data))
-    with pytest.raises(LoadTestRejected, match=r"benchmark 1: 20 in flight do not fit 18,000 rpm of 4 s each"):
+    with pytest.raises(LoadTestRejected, match=r"benchmark 1: 20 in flight do not fit 5 rpm of 4 s each"):
         read_profile([report])
+
+
+def test_more_served_than_was_sent_is_refused(tmp_path: Path) -> None:
+    for files in (
+        write_aiperf(tmp_path, STEPS[:1], request_throughput={"unit": "requests/sec", "avg": 300.0}),
+        write_inference_perf(tmp_path, [replace(STEPS[0], served_rps=300)]),
+    ):
+        with pytest.raises(LoadTestRejected, match="18000 rpm were served of 300 sent: a rate a minute is taken for one a second"):
+            read_profile(files)
+
+
+def test_a_latency_of_zero_was_not_measured(tmp_path: Path) -> None:
+    nothing: dict[str, Any] = {f"{statistic}_ttft_ms": 0.0 for statistic in ("mean", "median", "p50", "p95", "p99")}
+    profile = read_profile(write_vllm(tmp_path, **nothing))
+    assert carried(profile, Slo(ttft_p95_s=1)) == "P95 of TTFT is missing at 300 rpm"
+    assert isinstance(carried(profile, Slo(e2e_p95_s=10)), Carried)
+
+
+def test_a_damaged_file_is_told_with_its_folder_since_those_of_a_sweep_bear_one_name(tmp_path: Path) -> None:
+    files = write_aiperf(tmp_path)
+    files[2].write_text("")
+    with pytest.raises(LoadTestRejected, match=r"run-2/profile_export_aiperf.json is no JSON"):
+        read_profile([tmp_path])
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    files = write_vllm(tmp_path)
+    for path in files:
+        path.write_text(path.read_text(), encoding="utf-8-sig")
+    assert len(read_profile([tmp_path]).points) == len(STEPS)
+
+
+def test_text_where_a_number_belongs_is_quoted(tmp_path: Path) -> None:
+    with pytest.raises(LoadTestRejected, match=r"request_throughput must be a finite number, got '5'"):
+        read_profile(write_vllm(tmp_path, STEPS[:1], request_throughput="5"))
 
 
 def test_nanoseconds_for_seconds_since_1970_are_refused(tmp_path: Path) -> None:
@@ -152,7 +188,7 @@ def test_a_grid_needs_the_length_of_a_request_and_an_slo_at_p95_or_beyond(tmp_pa
     with pytest.raises(LoadTestRejected, match="no rate kept its SLO at 1024 input and 256 output tokens"):
         read_profile(write_aibrix(tmp_path), Mix(input_tokens=1_000, output_tokens=200))
     found = carried(read_profile(write_aibrix(tmp_path), MIX), Slo(e2e_p95_s=5))
-    assert found == "AIBrix profile h100.json was made for P95 E2E 10 s, which does not keep P95 E2E 5 s: make it for that SLO"
+    assert found == "it was made for P95 E2E 10 s, which does not prove P95 E2E 5 s: make it for that SLO"
 
 
 def test_lengths_of_requests_give_their_spread_where_they_were_saved(tmp_path: Path) -> None:
