@@ -99,4 +99,5 @@ def _missing(carrier: _Carrier, choice: Choice, which: str) -> str:
         return ""
     if pool is not None and pool.always_on:
         return f"it holds {pool.always_on} replicas whatever the load, and needs none"
-    return f"it is held where it is: {what_is_missing(carrier.asked, choice, which)}"
+    missing = what_is_missing(carrier.asked, choice, which)
+    return missing if pool is None else f"it is held where it is: {missing}"  # a variant never runs

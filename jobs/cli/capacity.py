@@ -122,6 +122,7 @@ def _capacities(rows: "list[PoolCapacity]", now: "datetime", found: "Drifts") ->
 
 
 def _cells(row: "PoolCapacity", now: "datetime", found: "Drifted | None") -> "Iterator[tuple[object, ...]]":
+    from forecaster.profile import Origin
     from jobs.cli.show import Cell, amount
 
     drift = None if found is None else Cell(value=found.words, words=f"P95 {found.ratio:.2g}x")
@@ -134,7 +135,7 @@ def _cells(row: "PoolCapacity", now: "datetime", found: "Drifted | None") -> "It
         yield (
             row.workload,
             row.pool,
-            str(source.origin),
+            Cell(value=str(source.origin), words="load test") if source.origin is Origin.FILE else str(source.origin),
             source is row.used,
             *(amount(value) for value in figures),
             _age(source, now),
@@ -170,7 +171,8 @@ def _notes(row: "PoolCapacity") -> "Iterator[str]":
             yield f"{whose}within {told.slo}{broke}"
         unknown = f" (memory: {found.memory_unknown})" if found.memory_unknown else ""
         yield f"{whose}{found.binds.advice}{unknown}"
-        yield from (f"{whose}confidence {told.confidence}: {doubt}" for doubt in told.doubts)
+        if told.doubts:
+            yield f"{whose}confidence {told.confidence}: {'; '.join(told.doubts)}"
     yield from (f"{source.name} is stale: {'; '.join(source.stale)}" for source, _ in row.choice.beside if source.stale)
     if row.contradiction:
         yield f"the configured figures hold, and the profile contradicts them: {row.contradiction}"

@@ -127,6 +127,22 @@ def test_a_pool_of_which_nothing_is_known_says_how_to_tell(folder: Path) -> None
     )
 
 
+def test_a_variant_of_which_nothing_is_known_is_not_said_to_be_held_since_it_never_runs(folder: Path) -> None:
+    path = folder / "forecaster.yaml"
+    document = yaml.safe_load(path.read_text())
+    document["workloads"][0]["variants"] = [{"name": "int8"}]
+    path.write_text(yaml.safe_dump(document))
+    (_, variant) = shown(folder, "chat")
+    assert variant["why_not"] == "no profile is known: run `forecaster capacity import FILE... --workload chat --pool int8`"
+
+
+def test_doubts_are_one_sentence_the_gravest_first(folder: Path) -> None:
+    write_vllm(folder / "wide", [STEPS[0], STEPS[3]])
+    late = forecaster(folder, "capacity", "import", "wide", "-w", "chat", *SLO, "--now", "2026-08-01T00:00:00Z")
+    assert "confidence low: the next step was 120% above; measured 162 days ago\n" in late.err
+    assert " load test " in late.out
+
+
 def test_a_source_that_contradicts_the_slo_of_its_pool_says_that_it_is_held(folder: Path) -> None:
     path = folder / "forecaster.yaml"
     document = yaml.safe_load(path.read_text())
