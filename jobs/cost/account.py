@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 
 from forecaster.decision import CycleRecord
 from forecaster.errors import HistoryAtOtherStep, NothingKept
@@ -110,7 +111,7 @@ def _doubts(used: Used) -> Iterator[str]:
 
 
 def _missing(member: Member, days: Days, window: Window) -> str:
-    span = f"from {window.start:%Y-%m-%d} to {window.end:%Y-%m-%d}"
+    span = f"from {window.start:%Y-%m-%d} to {window.end - timedelta(days=1):%Y-%m-%d}"
     if days.hours_of is None:
         return f"no day {span} on which replicas were seen ready or floors were decided; `forecaster apply` keeps both, one look a bucket"
     if all(day.requests is None and day.tokens is None for day in days.used):

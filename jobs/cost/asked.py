@@ -1,6 +1,7 @@
 """What a task takes: numbers as they are configured, and questions that are asked of the workload's source for a span."""
 
 from dataclasses import dataclass
+from datetime import timedelta
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def _answer(name: str, query: Query, source: MetricSource, load: Series) -> floa
         return f"what a task takes is not known, its {name} could not be read: {error}"
     value = weighed(answers.mean, load.mean, over_calls=name in {"calls", "rounds"})
     if value is None:
-        span = f"{load.start:%Y-%m-%d} to {load.end:%Y-%m-%d}"
+        span = f"{load.start:%Y-%m-%d} to {load.end - timedelta(days=1):%Y-%m-%d}"
         return f"what a task takes is not known: {query.expression!r} for {name} has no number from {span}; correct its name and labels"
     return value
 

@@ -210,8 +210,8 @@ def test_replicas_that_carry_more_than_is_said_of_them_are_told(world: World) ->
 @pytest.mark.parametrize(
     ("load", "replicas", "said"),
     [
-        (True, False, "no day from 2026-02-28 to 2026-03-02 on which replicas were seen ready or floors were decided"),
-        (False, True, "no whole day of requests or tokens was kept from 2026-02-28 to 2026-03-02"),
+        (True, False, "no day from 2026-02-28 to 2026-03-01 on which replicas were seen ready or floors were decided"),
+        (False, True, "no whole day of requests or tokens was kept from 2026-02-28 to 2026-03-01"),
     ],
 )
 def test_a_span_without_history_is_said_in_a_sentence(world: World, *, load: bool, replicas: bool, said: str) -> None:
