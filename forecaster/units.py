@@ -22,14 +22,14 @@ def check_instant(name: str, value: datetime) -> None:
 def check_positive(name: str, value: float, unit: str) -> None:
     """Refuse a value that is not a finite number above 0."""
     if not (math.isfinite(value) and value > 0):
-        msg = f"{name} must be above 0 {unit}, got {value:g}"
+        msg = f"{name} must be above {f'0 {unit}'.rstrip()}, got {value:g}"
         raise ValueError(msg)
 
 
 def check_not_negative(name: str, value: float, unit: str) -> None:
     """Refuse a value that is not a finite number of at least 0."""
     if not (math.isfinite(value) and value >= 0):
-        msg = f"{name} must be at least 0 {unit}, got {value:g}"
+        msg = f"{name} must be at least {f'0 {unit}'.rstrip()}, got {value:g}"
         raise ValueError(msg)
 
 
