@@ -63,7 +63,7 @@ def compare(
     Example: forecaster cost compare chat chat-int8 --days 28
     """
     from forecaster.errors import ConfigRejected
-    from jobs.cli.cost_tables import compared_json, factors_table, notes, sides_table, verdict_line
+    from jobs.cli.cost_tables import compared_json, factors_table, notes, side_names, sides_table, verdict_line
     from jobs.cli.session import session
     from jobs.cli.show import say, show, show_json
     from jobs.cost.account import compare as compared
@@ -71,7 +71,9 @@ def compare(
     with session(config, now) as at:
         sides = tuple(_side(at, told, days) for told in (first, second))
         if sides[0] == sides[1]:
-            raise ConfigRejected(f"{first} and {second} are the same days of the same workload; say others, such as {first}@2024-05-18")
+            raise ConfigRejected(
+                f"{first} and {second} are the same days of the same workload; say others, such as {sides[0][0]}@2024-05-18"
+            )
         costs = _cost(at, *sides[0]), _cost(at, *sides[1])
     found = compared(*costs)
     if json:
@@ -80,7 +82,7 @@ def compare(
         show(sides_table(costs), Output.TABLE)
         show(factors_table(costs, found), Output.TABLE)
         typer.echo(verdict_line(costs, found))
-    for line in notes(costs):
+    for line in notes(costs, side_names(costs)):
         say(line)
 
 

@@ -37,6 +37,7 @@ _KEYS = (
 )
 _ALIKE = 0.005
 """Less than half a percent apart is the same to a person."""
+_ROUNDING = 1e-9
 _PER_THOUSAND = {WORK, SPENT}
 
 
@@ -101,7 +102,7 @@ def cost_json(row: "Cost") -> dict[str, object]:
 def sides_table(sides: tuple["Cost", "Cost"]) -> Table:
     """What a unit costs on each side, and the second over the first."""
     currency = _currency(sides)
-    names = _names(sides)
+    names = side_names(sides)
     rows: list[tuple[object, ...]] = []
     for head, name, many in _UNITS:
         first, second = (_of(side, name, currency) for side in sides)
@@ -123,7 +124,7 @@ def factors_table(sides: tuple["Cost", "Cost"], found: "Compared") -> Table:
             _amount(each.first, _scale(each)),
             _amount(each.second, _scale(each)),
             _times(each.ratio),
-            _signed(each.explains, many),
+            _signed(each.explains, many, beside=found.first),
         )
         for each in found.factors
     )
@@ -132,7 +133,7 @@ def factors_table(sides: tuple["Cost", "Cost"], found: "Compared") -> Table:
 
 def verdict_line(sides: tuple["Cost", "Cost"], found: "Compared") -> str:
     """The comparison in one sentence, with the factor that explains the most."""
-    first, second = _names(sides)
+    first, second = side_names(sides)
     many, of = (1.0, "a task") if found.of == "task" else (_THOUSAND, "1,000 requests")
     if found.first is None or found.second is None or found.ratio is None:
         return f"A {first} and B {second} cannot be compared: requests of one of them are not known"
@@ -164,17 +165,16 @@ def compared_json(sides: tuple["Cost", "Cost"], found: "Compared") -> dict[str, 
     }
 
 
-def notes(rows: Sequence["Cost"]) -> list[str]:
-    """What is to be known of the figures."""
-    told = [f"forecaster: {row.workload}: {sentence}" for row in rows for sentence in row.told]
-    some = [
-        f"{row.workload}: {row.days} of {row.asked_days} days count, the others lack replicas or load" for row in rows if _has_gaps(row)
-    ]
-    unpriced = [row.workload for row in rows if row.in_money is None]
+def notes(rows: Sequence["Cost"], names: Sequence[str] = ()) -> list[str]:
+    """What is to be known of the figures. names: of the rows, by default their workloads."""
+    named = list(zip(names or [row.workload for row in rows], rows, strict=True))
+    told = [f"forecaster: {name}: {sentence}" for name, row in named for sentence in row.told]
+    some = [f"{name}: {row.days} of {row.asked_days} days count, the others lack replicas or load" for name, row in named if _has_gaps(row)]
+    unpriced = [name for name, row in named if row.in_money is None]
     if unpriced:
-        names = "" if len(unpriced) == len(rows) else f" of {', '.join(unpriced)}"
-        told.append(f"no money is told{names}: there are no `prices` in the configuration; replica-hours stand in its place")
-    told += [f"{row.workload}: a task takes {task_words(row.task)}" for row in rows if row.task is not None]
+        whose = "" if len(unpriced) == len(rows) else f" of {', '.join(unpriced)}"
+        told.append(f"no money is told{whose}: there are no `prices` in the configuration; replica-hours stand in its place")
+    told += [f"{name}: a task takes {task_words(row.task)}" for name, row in named if row.task is not None]
     untold = "what a task takes is told by no `task` section, so tasks have no cost"
     return [*told, *some, *([untold] if all(row.task is None and not row.told for row in rows) else [])]
 
@@ -197,7 +197,7 @@ def _unit(sides: tuple["Cost", "Cost"], found: "Compared") -> str:
     return (sides[0].currency or "money") if found.paid is Paid.SPEND else "replica-hours"
 
 
-def _names(sides: tuple["Cost", "Cost"]) -> tuple[str, str]:
+def side_names(sides: tuple["Cost", "Cost"]) -> tuple[str, str]:
     """Each side by its workload, and by its days where they differ."""
     spans = [f"{side.window.start:%Y-%m-%d} to {side.window.end - timedelta(days=1):%Y-%m-%d}" for side in sides]
     if spans[0] == spans[1]:
@@ -224,17 +224,18 @@ def _amount(value: float | None, many: float) -> Cell | None:
     return None if value is None else Cell(value=value * many, words=_spelled(value * many))
 
 
-def _signed(value: float | None, many: float) -> Cell | None:
+def _signed(value: float | None, many: float, beside: float | None) -> Cell | None:
+    """beside: the cost of which it is a part; what is less than a billionth of it is rounding, and told as 0."""
     if value is None:
         return None
-    told = _spelled(value * many)
-    return Cell(value=value * many, words=told if value <= 0 else f"+{told}")
+    told = _spelled(0.0 if beside is not None and abs(value) < _ROUNDING * beside else value * many)
+    return Cell(value=value * many, words=told if value <= 0 or told == "0" else f"+{told}")
 
 
 def _spelled(value: float) -> str:
-    """Three digits that count, never an exponent: the cost of a task may be thousandths of a cent."""
+    """Three digits that count, zeros at the end left out as everywhere, never an exponent: a task may cost thousandths of a cent."""
     told = number(value)
-    return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}" if "e-" in told else told
+    return f"{value:.{2 - math.floor(math.log10(abs(value)))}f}".rstrip("0") if "e-" in told else told
 
 
 def _times(ratio: float | None) -> Cell | None:

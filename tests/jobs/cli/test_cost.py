@@ -121,10 +121,27 @@ def test_one_workload_is_compared_in_two_spans(ran: Run) -> None:
     assert "B chat (2026-03-01 to 2026-03-01) costs as much as A chat (2026-02-28 to 2026-02-28)" in ended.out
 
 
+def test_what_is_to_be_known_of_two_spans_says_of_which(ran: Run) -> None:
+    ended = ran("cost", "compare", "chat@2026-02-28", "chat")
+    assert "chat (2026-02-22 to 2026-02-28): 1 of 7 days count" in ended.err
+    assert "chat (2026-02-23 to 2026-03-01): 2 of 7 days count" in ended.err
+
+
+def test_rounding_explains_nothing(ran: Run) -> None:
+    ended = ran("cost", "compare", "chat@2026-02-28", "chat", "--days", "1")
+    (same,) = [line for line in ended.out.splitlines() if line.strip().startswith("replica-hours 1,000 calls")]
+    assert same.split()[-2:] == ["1x", "0"]
+
+
 @pytest.mark.parametrize(
     ("sides", "error", "said"),
     [
         (("chat", "chat"), ConfigRejected, "chat and chat are the same days of the same workload; say others, such as chat@2024-05-18"),
+        (
+            ("chat@2026-03-01", "chat"),
+            ConfigRejected,
+            "chat@2026-03-01 and chat are the same days of the same workload; say others, such as chat@2024-05-18",
+        ),
         (("chat", "chat@yesterday"), ConfigRejected, "'chat@yesterday' names no day; write WORKLOAD@DAY, such as chat@2024-05-18"),
         (
             ("chat", "chat@2026-03-02"),
@@ -132,7 +149,7 @@ def test_one_workload_is_compared_in_two_spans(ran: Run) -> None:
             "the day of 'chat@2026-03-02' has not ended by 2026-03-02T07:30:00Z; name one before it",
         ),
         (("chat", "chad"), ConfigRejected, "there is no workload 'chad'"),
-        (("chat", "chat@2025-03-02"), NothingKept, "chat: no day from 2025-02-24 to 2025-03-03 on which replicas were seen ready"),
+        (("chat", "chat@2025-03-02"), NothingKept, "chat: no day from 2025-02-24 to 2025-03-02 on which replicas were seen ready"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(ran: Run, sides: tuple[str, str], error: type[Exception], said: str) -> None:
