@@ -6,6 +6,7 @@ from forecaster.errors import ForecasterError
 from jobs.hooks.answer import Answer
 from jobs.hooks.desk import Desk
 from jobs.telemetry import catalogue
+from jobs.telemetry.metric import Metric
 from jobs.telemetry.readings import Reading
 
 
@@ -40,6 +41,6 @@ def _of_pool(known: Answer) -> Iterator[Reading]:
     yield from _known(catalogue.PULLED_AGE, labels, known.age_s)
 
 
-def _known(metric: catalogue.Metric, labels: tuple[str, ...], value: float | None) -> Iterator[Reading]:
+def _known(metric: Metric, labels: tuple[str, ...], value: float | None) -> Iterator[Reading]:
     if value is not None:
         yield Reading(metric=metric, labels=labels, value=float(value))
