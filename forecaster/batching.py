@@ -152,10 +152,12 @@ def most_batch(points: Iterable[Point], setup: Setup, engine: Engine) -> tuple[i
     """The largest batch worth a look, and why: what the memory holds, else the engine's limit, else what was measured."""
     held = [memory for point in points if (memory := requests_in_memory(setup, point)[0]) is not None]
     if held:
-        return min(max(1, int(min(held))), MOST_BATCH), "the KV memory holds no more"
-    if setup.max_batch is not None:
-        return min(setup.max_batch, MOST_BATCH), "its max_batch, since kv_tokens or the spread of token lengths is not told"
-    return min(max(1, round(engine.batches[1])), MOST_BATCH), "the largest that was measured, since neither kv_tokens nor max_batch is told"
+        most, why = max(1, int(min(held))), "the KV memory holds no more"
+    elif setup.max_batch is not None:
+        most, why = setup.max_batch, "its max_batch, since kv_tokens or the spread of token lengths is not told"
+    else:
+        most, why = max(1, round(engine.batches[1])), "the largest that was measured, since neither kv_tokens nor max_batch is told"
+    return (most, why) if most <= MOST_BATCH else (MOST_BATCH, "none that is larger is looked at")
 
 
 def sizes(most: int, now: int | None) -> tuple[int, ...]:

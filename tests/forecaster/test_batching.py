@@ -133,6 +133,7 @@ def test_batches_end_at_what_the_memory_holds_else_at_max_batch_else_at_what_was
     assert most_batch([lengths], Setup(kv_tokens=20_200, max_batch=32), engine)[0] == 20_200 // 201
     assert most_batch(on_a_line(2), Setup(kv_tokens=20_200, max_batch=32), engine)[0] == 32
     assert most_batch(on_a_line(2), Setup(), engine)[0] == 60
+    assert most_batch(on_a_line(2), Setup(max_batch=8_192), engine) == (4_096, "none that is larger is looked at")
 
 
 def test_sizes_are_powers_of_two_up_to_the_most_and_where_the_engine_stands() -> None:
