@@ -73,9 +73,9 @@ def _floors(found: "list[tuple[Calendar, Flush]]") -> "Table":
             cold.planned.most,
             cold.emptied.least,
             cold.emptied.most,
-            moment(cold.emptied.at, calendar, "%H:%M"),
+            moment(cold.emptied.at, calendar, "%H:%M %Z"),
             change(cold.more),
-            None if flush.best is None else moment(flush.best.start, calendar, "%H:%M"),
+            None if flush.best is None else moment(flush.best.start, calendar, "%H:%M %Z"),
             change(cold.more_then),
             cold.cut or None,
         )
@@ -99,7 +99,7 @@ def _told(flush: "Flush", calendar: "Calendar") -> "Iterator[str]":
     start, end = calendar.local(flush.best.start), calendar.local(flush.best.end)
     more = sum(cold.more_then for cold in flush.pools)
     costs = f"asks for {more} replica{'s' if more > 1 else ''} more" if more > 0 else "asks for no replica more"
-    yield f"{flush.workload}: a flush at {start:%H:%M} {costs}; to have the floor for it in the plan, enter it:"
+    yield f"{flush.workload}: a flush at {start:%H:%M %Z} {costs}; to have the floor for it in the plan, enter it:"
     factor = math.ceil(flush.factor * 100) / 100
     zone = "" if calendar.zone == "UTC" else f" {calendar.zone}"
     yield (

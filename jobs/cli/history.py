@@ -15,7 +15,7 @@ def decisions_table(records: Sequence[CycleRecord], calendar: Calendar, output: 
     """The decisions, oldest first: people get the sentences, which name pool and target; programs get everything apart."""
     title, empty = "Decisions", "none"
     if output in {Output.TABLE, Output.MARKDOWN}:
-        short = tuple((moment(r.at, calendar, "%a %d %b %H:%M:%S"), r.decision.last, r.decision.floor, r.sentence) for r in records)
+        short = tuple((moment(r.at, calendar, "%a %d %b %H:%M:%S %Z"), r.decision.last, r.decision.floor, r.sentence) for r in records)
         return Table(title=title, columns=("at", "before", "floor", "decision"), rows=short, empty=empty)
     columns = ("at", "pool", "target", "mode", "action", "last", "floor", "plan", "written", "error", "reasons", "sentence")
     return Table(title=title, columns=columns, rows=tuple(_decision(record) for record in records), empty=empty)

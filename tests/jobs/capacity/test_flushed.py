@@ -1,6 +1,7 @@
 """Tomorrow with every cache empty, when a flush costs least, and how it becomes a part of the plan."""
 
 import json
+import re
 import shlex
 from datetime import datetime, timedelta
 from typing import Any
@@ -101,6 +102,15 @@ def test_the_command_that_is_told_makes_the_flush_a_part_of_the_plan(world: Worl
     before = replicas_at(world, best)
     assert command(world, *shlex.split(told)[1:]).code == 0
     assert replicas_at(world, best) == before + row["more_then"]
+
+
+def test_hours_of_a_flush_are_told_with_their_zone(world: World) -> None:
+    cached(world, responses={})
+    world.config |= {"forecast": QUICK}
+    assert command(world, "forecast").code == 0
+    done = command(world, "capacity", "flushed", "chat")
+    assert len(re.findall(r"\d\d:\d\d UTC ", done.out)) == 2
+    assert re.search(r"a flush at \d\d:\d\d UTC asks for", done.err)
 
 
 def replicas_at(world: World, at: datetime) -> int:

@@ -230,6 +230,13 @@ def test_history_tells_every_decision_of_the_span_and_what_stood_before(ran: Wor
     assert [row["at"] for row in said_json(capsys)] == [iso(NOW), iso(NOW + HOUR)]
 
 
+def test_history_tells_the_zone_of_its_instants(ran: World, capsys: pytest.CaptureFixture[str]) -> None:
+    views.history("chat", config=ran.path, now=iso(NOW + HOUR), since="90m")
+    rows = [line for line in capsys.readouterr().out.splitlines() if ":30:00" in line]
+    assert rows
+    assert all(":30:00 UTC" in line for line in rows)
+
+
 def test_history_of_load_is_a_row_a_day_with_its_peak_and_what_is_missing(ran: World, capsys: pytest.CaptureFixture[str]) -> None:
     views.history("chat", config=ran.path, now=iso(NOW), since="3d", load=True, json=True)
     days = said_json(capsys)
