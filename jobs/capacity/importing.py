@@ -20,6 +20,7 @@ _TEXTS = ("engine", "engine_version", "model", "precision", "hardware")
 _WHOLE = ("tensor_parallelism", "max_batch")
 _NUMBERS = ("kv_tokens", "shared_prefix_tokens", "input_tokens", "output_tokens")
 _SPAN = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m)")
+_BARE = re.compile(r"\d+(?:\.\d+)?")
 _UNITS_S = {"ms": 1e-3, "s": 1.0, "m": 60.0}
 
 
@@ -132,7 +133,8 @@ def _pairs(option: str, text: str | None, known_names: Sequence[str]) -> list[tu
 def _seconds(name: str, text: str) -> float:
     found = _SPAN.fullmatch(text)
     if found is None:
-        raise ConfigRejected(f"{name} needs a unit, such as 500ms or 1.5s, got {text!r}")
+        wrong = "needs a unit, such as" if _BARE.fullmatch(text) else "is a time such as"
+        raise ConfigRejected(f"{name} {wrong} 500ms or 1.5s, got {text!r}")
     return float(found[1]) * _UNITS_S[found[2]]
 
 

@@ -174,6 +174,7 @@ def test_a_grid_needs_a_typical_request(folder: Path) -> None:
     ("option", "text", "said"),
     [
         ("--slo", "ttft_p95=1", "ttft_p95 needs a unit, such as 500ms or 1.5s"),
+        ("--slo", "ttft_p95=-1s", "ttft_p95 is a time such as 500ms or 1.5s, got '-1s'"),
         ("--slo", "ttft=1s", "knows no 'ttft'; did you mean ttft_p95?"),
         ("--slo", "ttft_p95", "is written NAME=VALUE"),
         ("--slo", "ttft_p95=1s,ttft_p95=2s", "says ttft_p95 twice"),
