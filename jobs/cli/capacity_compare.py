@@ -44,7 +44,7 @@ def _options(rows: "list[Option]") -> "Table":
     keys: tuple[str, ...] = ("workload", "pool", "variant", "day", "capacity_rpm", "lead_time_s", "least", "most", "gpu_hours", "cost")
     keys += ("cost_per_1000_requests", "calls_a_task", "cost_per_task", "currency", "doubt")
     names: tuple[str, ...] = ("workload", "pool", "variant", "day", "rpm a replica", "lead time", "least", "most", "GPU-hours", "cost")
-    names += ("per 1,000 requests", "calls a task", "a task", "currency", "doubt")
+    names += ("cost of 1,000 requests", "calls a task", "cost of a task", "currency", "doubt")
     cells = tuple(
         (
             row.workload,
