@@ -254,13 +254,19 @@ def _bounded(floor: Floor, opened: int, policy: Policy) -> Floor:
     return floor
 
 
+def _cut_by(reason: Reason) -> int:
+    """Replicas that the step took away, 0 where it added some or tells of none."""
+    return 0 if reason.before is None or reason.after is None else max(0, reason.before - reason.after)
+
+
 def merged(pieces: list[Floor]) -> tuple[Floor, ...]:
-    """Neighbours with equal replicas and code become one floor, which keeps the reason of its first piece."""
+    """Neighbours with equal replicas and code become one floor, which keeps the reason of its first piece, or of the one cut most."""
     runs = [pieces[0]]
     for piece in pieces[1:]:
         last = runs[-1]
         if (piece.replicas, piece.reason.code) == (last.replicas, last.reason.code):
-            runs[-1] = replace(last, until=piece.until)
+            reason = piece.reason if _cut_by(piece.reason) > _cut_by(last.reason) else last.reason
+            runs[-1] = replace(last, until=piece.until, reason=reason)
         else:
             runs.append(piece)
     return tuple(runs)

@@ -60,6 +60,14 @@ def test_every_cut_floor_says_what_it_was_to_be() -> None:
     assert floor.reason.detail == "budget h100 of 32 GPUs gives 20 of 24"
 
 
+def test_a_span_that_is_cut_to_one_number_tells_of_the_most_that_it_was_to_be() -> None:
+    rising = [160.0] * 60 + [220.0] * 4 + [240.0] * 8 + [160.0] * 12
+    (chat, _), _ = apportioned(H100, [contender("chat", rising, priority=1), contender("batch", BATCH, minimum=12)], NOW)
+    assert chat is not None
+    cut = {floor.reason.detail for floor in chat.floors if floor.replicas == 20}
+    assert cut == {"budget h100 of 32 GPUs gives 20 of 24"}
+
+
 def test_plans_that_fit_are_the_very_same() -> None:
     contenders = [contender("chat", CHAT), contender("batch", BATCH)]
     plans, short = apportioned(Budget(name="h100", gpus=42), contenders, NOW)
