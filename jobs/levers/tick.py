@@ -138,7 +138,9 @@ def _released(name: str, lever: Lever, kept: Held | None, now: datetime, *, move
         return _lost(name, kept, str(error)), kept
     if not moved.written:
         return (None if kept is None or not moves else _back_already(name, moved, kept)), None
-    told = f"{name} goes back from {shown(moved.before)} to {shown(moved.after)}" + (f": {moved.note}" if moved.note else "")
+    told = (
+        f"{name} goes back from {shown(moved.before)} to {shown(moved.after)}" if moved.note is None else f"{name} is let go: {moved.note}"
+    )
     return Turn(lever=name, moved=moved, sentence=told), None
 
 

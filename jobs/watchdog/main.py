@@ -94,7 +94,10 @@ def watch(
     for outcome in outcomes:
         typer.echo(f"forecaster-watchdog: {outcome.sentence}" if outcome.failed else outcome.sentence, err=outcome.failed)
     if not outcomes:
-        typer.echo(f"nothing to give back; objects whose valid-until has not passed: {seen.good + levers.good}", err=True)
+        told = f"objects whose valid-until has not passed: {seen.good + levers.good}"
+        if config is not None:
+            told = f"of {len(named) + len(named_levers)} targets and levers in {config} none is ours any longer than it should be"
+        typer.echo(f"nothing to give back; {told}", err=True)
     failed = sum(outcome.failed for outcome in outcomes)
     raise typer.Exit(_DONE if not failed else _FAILED if failed == len(outcomes) else _PARTLY)
 

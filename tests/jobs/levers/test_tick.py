@@ -81,6 +81,20 @@ def test_a_ladder_is_taken_in_order_and_restored_in_reverse(stage: Stage) -> Non
     assert found[3:] == [down[2], down[1], down[0], ("32", "false", 900), ("32", "false", 900)]
 
 
+def test_what_somebody_else_set_meanwhile_is_let_go_and_not_said_to_go_back(stage: Stage) -> None:
+    when = {"signal": "queue", "above": 10, "lasting": None, "calm": "1s"}
+    stage.tiers["rules"] = [{"name": "deep-queue", "when": when, "set": {"rate": 60}}]
+    stage.engine.waiting = 50
+    with stage.process() as process:
+        process.tick(0)
+        stage.gateway.values["rate"] = 120
+        stage.engine.waiting = 0
+        process.tick(1)
+        told = sentences(process.tick(2))
+    assert "rate is let go: webhook:rate stays at 120, which somebody else set after us" in told
+    assert stage.gateway.values["rate"] == 120
+
+
 def test_errors_limit_the_rate_and_open_the_circuit(stage: Stage) -> None:
     when = {"signal": "errors", "above": 0.2, "lasting": None}
     stage.tiers["rules"] = [{"name": "failing", "tier": "emergency", "when": when, "set": {"rate": 60, "breaker": 0}}]

@@ -139,6 +139,9 @@ def test_the_command_puts_back_levers_of_every_kind_that_a_configuration_names(a
         assert (ended.code, ended.err) == (0, "")
         assert ended.out.splitlines() == [f"{BATCH}: put back, 8 -> 32", "webhook:rate: put back, 60 -> 900"]
         assert (engine(api)["max_batch"], gateway.values["rate"]) == ("32", 900)
+        again = command("--config", str(path))
+        told = f"nothing to give back; of 2 targets and levers in {path} none is ours any longer than it should be\n"
+        assert (again.code, again.out, again.err) == (0, "", told)
 
 
 def test_the_command_looks_for_levers_on_a_kind_without_any_configuration(api: KubeApi, tmp_path: Path) -> None:
