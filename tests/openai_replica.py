@@ -33,6 +33,7 @@ class Replica:
     _free_at_s: list[float] = field(default_factory=list)
     _loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
     _thread: threading.Thread | None = None
+    _server: asyncio.Server | None = None
 
     @property
     def capacity_rpm(self) -> float:
@@ -44,8 +45,8 @@ class Replica:
 
     def __enter__(self) -> Self:
         self._free_at_s = [0.0] * self.slots
-        server = self._loop.run_until_complete(asyncio.start_server(self._connection, "127.0.0.1", 0))
-        self._port = server.sockets[0].getsockname()[1]
+        self._server = self._loop.run_until_complete(asyncio.start_server(self._connection, "127.0.0.1", 0))
+        self._port = self._server.sockets[0].getsockname()[1]
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         return self
@@ -58,10 +59,13 @@ class Replica:
         self._loop.close()
 
     async def _stop(self) -> None:
+        assert self._server is not None
+        self._server.close()
         tasks = asyncio.all_tasks() - {asyncio.current_task()}
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._server.wait_closed()
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
