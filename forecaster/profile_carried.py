@@ -115,7 +115,7 @@ def confidence(profile: Profile, found: Carried, stale: tuple[str, ...], now: da
     """How far to believe a capacity, and what speaks against it.
 
     | low    | what was measured is not what is served; or older than a year                                              |
-    | medium | a closed loop; the next step is more than 25 % above the knee; older than 90 days, or of unknown age; a tool's own word |
+    | medium | a closed loop; the next step is more than 25 % above the knee; older than 90 days, or of no true age; a tool's own word |
     |        | production, where nobody sets the load                                                                     |
     | high   | else                                                                                                       |
     """
@@ -123,6 +123,8 @@ def confidence(profile: Profile, found: Carried, stale: tuple[str, ...], now: da
     age_s = None if profile.measured_at is None else (now - profile.measured_at).total_seconds()
     if age_s is None:
         medium.append("nobody tells when it was measured")
+    elif age_s < -DAY_S:  # by less it may be a zone that the file does not tell
+        medium.append(f"measured {-age_s / DAY_S:.0f} days from now, so that a clock was wrong")
     elif age_s > _YOUNG_S:
         (low if age_s > _OLD_S else medium).append(f"measured {age_s / DAY_S:.0f} days ago")
     if profile.origin is Origin.PRODUCTION:

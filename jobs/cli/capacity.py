@@ -150,12 +150,15 @@ def _cells(row: "PoolCapacity", now: "datetime", found: "Drifted | None") -> "It
 
 
 def _age(source: "Source", now: "datetime") -> object:
-    """Since it was measured; None where nobody tells when that was."""
+    """Since it was measured, by a file without a zone to the day; None where nobody tells when that was."""
     from forecaster.units import DAY_S
     from jobs.cli.show import Cell
 
     at = None if source.capacity is None else source.capacity.measured_at
-    return None if at is None else Cell(value=at, words=f"{(now - at).total_seconds() / DAY_S:,.0f} d")
+    if at is None:
+        return None
+    days = round((now - at).total_seconds() / DAY_S)
+    return Cell(value=at, words=f"{days:,} d" if days >= 0 else "to come")
 
 
 def _notes(row: "PoolCapacity") -> "Iterator[str]":

@@ -156,6 +156,15 @@ def test_numbers_that_changed_are_spelled_as_everywhere() -> None:
     assert Setup(kv_tokens=400_000).changed(Setup(kv_tokens=40_000.0)) == ("kv tokens was 400,000 and is 40,000",)
 
 
+def test_what_was_measured_in_days_to_come_is_of_medium_confidence_but_hours_may_be_a_zone() -> None:
+    narrow = profile([point(300), point(360, ttft_s=2.0)])
+    carries = carried(narrow, SLO)
+    assert isinstance(carries, Carried)
+    assert confidence(narrow, carries, (), MEASURED - timedelta(hours=14)) == (Confidence.HIGH, ())
+    said = "measured 3 days from now, so that a clock was wrong"
+    assert confidence(narrow, carries, (), MEASURED - timedelta(days=3)) == (Confidence.MEDIUM, (said,))
+
+
 def test_confidence_falls_with_age_with_wide_steps_and_with_what_changed() -> None:
     narrow, wide = profile(), profile([point(300), point(400, ttft_s=0.8)])
     now = MEASURED + timedelta(days=1)

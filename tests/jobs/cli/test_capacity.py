@@ -136,6 +136,12 @@ def test_a_variant_of_which_nothing_is_known_is_not_said_to_be_held_since_it_nev
     assert variant["why_not"] == "no profile is known: run `forecaster capacity import FILE... --workload chat --pool int8`"
 
 
+def test_an_age_of_hours_to_come_is_of_today_and_one_of_days_is_to_come(folder: Path) -> None:
+    for now, age in (("2026-02-20T02:00:00Z", " 0 d "), ("2026-02-10T02:00:00Z", " to come ")):
+        done = forecaster(folder, "capacity", "import", "runs", "-w", "chat", *SLO, "--now", now)
+        assert (done.code, age in done.out) == (0, True), done.out
+
+
 def test_doubts_are_one_sentence_the_gravest_first(folder: Path) -> None:
     write_vllm(folder / "wide", [STEPS[0], STEPS[3]])
     late = forecaster(folder, "capacity", "import", "wide", "-w", "chat", *SLO, "--now", "2026-08-01T00:00:00Z")
