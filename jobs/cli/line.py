@@ -164,12 +164,12 @@ def _tell_notes(drafts: tuple["Draft", ...]) -> None:
 def _tell_doubts(drafts: tuple["Draft", ...]) -> None:
     """Plans that do not rest on their forecast, or that their objects will not meet, are made all the same: told, and no failure."""
     from forecaster.coming import UNMET
-    from jobs.cli.show import say
+    from jobs.cli.show import say, together
     from jobs.cli.trusts import distrust
 
     plans = (plan for draft in drafts for plan in draft.plans)
-    coming = (f"{plan.workload}: {reason.detail}" for plan in plans for reason in plan.reasons if reason.code in UNMET)
-    for sentence in dict.fromkeys((*distrust(drafts), *coming)):
+    coming = ((plan.workload, reason.detail) for plan in plans for reason in plan.reasons if reason.code in UNMET)
+    for sentence in dict.fromkeys((*distrust(drafts), *(f"{names}: {told}" for names, told in together(coming)))):
         say(f"forecaster: {sentence}")
 
 

@@ -11,7 +11,7 @@ from jobs.cli.members import gain_sentence, history_words, members_table, record
 from jobs.cli.options import Output
 from jobs.cli.points import member_lines
 from jobs.cli.review_charts import charts
-from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal
+from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, terminal, together
 from jobs.cli.trusts import trust_cell, trust_sentence
 from jobs.views.accuracy import MEDIAN, UPPER
 from jobs.views.days import MeasuredDay, local_day
@@ -98,8 +98,8 @@ def print_attention(reviews: Sequence[Review], options: str) -> None:
     console = terminal()
     found = [(review.member.workload.name, item) for review in reviews for item in review.attention]
     console.print(Text("Needs a decision" if found else "Nothing needs a decision.", style="bold"))
-    for name, item in found:
-        console.print(Text(f"- {name}, {item.code}: {item.sentence}"))
+    for names, item in together(found):
+        console.print(Text(f"- {names}, {item.code}: {item.sentence}"))
         for command in item.commands:
             console.print(Text(f"    forecaster {command}{options}", style="green"), soft_wrap=True)
 

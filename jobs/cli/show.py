@@ -6,10 +6,10 @@ import json
 import math
 import numbers
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from forecaster.units import iso, spell_number
 from jobs.cli.options import Output
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
     from forecaster.calendar import Calendar
 
+Said = TypeVar("Said", bound=Hashable)
+
+_NAMES = 4
+"""So many names stand before a sentence that is said of several."""
 _PIPE_WIDTH = 10_000
 """Columns of a table that nobody watches: no name is ever cut, and every row is one line to grep."""
 _PROSE_WIDTH = 20
@@ -116,6 +120,20 @@ def show_chart(chart: str) -> None:
     for glyphs, style in _COLOURS.items():
         text.highlight_regex(glyphs, style)
     terminal().print(text, soft_wrap=True)
+
+
+def together(said: Iterable[tuple[str, Said]]) -> list[tuple[str, Said]]:
+    """Each thing once, in order, with all of whom it was said: `chat and batch`; of many the first ones, and how many more."""
+    names: dict[Said, dict[str, None]] = {}
+    for name, what in said:
+        names.setdefault(what, {})[name] = None
+    return [(_listed(tuple(of)), what) for what, of in names.items()]
+
+
+def _listed(names: tuple[str, ...]) -> str:
+    shown = names if len(names) <= _NAMES else (*names[: _NAMES - 1], f"{len(names) - _NAMES + 1} more")
+    *first, last = shown
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def say(sentence: str) -> None:

@@ -17,7 +17,7 @@ from rich.cells import cell_len
 
 from forecaster.calendar import Calendar
 from jobs.cli.options import Output
-from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, show_json
+from jobs.cli.show import Cell, Table, change, moment, number, percent, show, show_chart, show_json, together
 
 AT = datetime(2026, 3, 2, 7, 30, tzinfo=UTC)
 LONG = "a-workload-with-a-name-that-nobody-would-want-to-see-cut-" * 4
@@ -196,3 +196,10 @@ def _read(master: int) -> str:
         if not more:
             return printed.decode().replace("\r\n", "\n")
         printed += more
+
+
+def test_what_is_said_of_several_is_said_once_with_their_names() -> None:
+    said = [("chat", "too few"), ("code", "late"), ("batch", "too few"), ("chat", "too few")]
+    assert together(said) == [("chat and batch", "too few"), ("code", "late")]
+    assert together((f"w{i}", "too few") for i in range(4)) == [("w0, w1, w2 and w3", "too few")]
+    assert together((f"w{i}", "too few") for i in range(30)) == [("w0, w1, w2 and 27 more", "too few")]
