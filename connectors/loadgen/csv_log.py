@@ -95,7 +95,7 @@ def _seconds(at: str, column: str, text: str) -> float:
     if column.lower().replace("_", "").endswith("ms"):
         number /= _MS_PER_S
     if not math.isfinite(number) or abs(number) > _LATEST_S:
-        raise TraceRejected(f"{at}: {column} of {text} is not in seconds; call the column timestamp_ms if it is in milliseconds")
+        raise TraceRejected(f"{at}: {column} of {text[:40]} is not in seconds; call the column timestamp_ms if it is in milliseconds")
     return number
 
 

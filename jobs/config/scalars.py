@@ -1,5 +1,6 @@
 """How single values are written in the configuration: durations, times of day, zones, names, numbers."""
 
+import math
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
@@ -20,6 +21,7 @@ NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 _NAME_CHARS = 128
 _SHOWN_CHARS = 60
 _MOST_REPLICAS = 1_000_000  # beyond it a number is a typing error
+_LARGEST = 10**24  # likewise of anything else; whole numbers may be beyond what a float holds
 
 
 def duration_s(value: object) -> float:
@@ -88,10 +90,13 @@ def _name(text: str) -> str:
 
 
 def _no_switch(value: object) -> object:
-    """Refuse true and false where a number belongs: Python counts them as 1 and 0."""
+    """Refuse true and false where a number belongs, which Python counts as 1 and 0, and what is beyond anything that is counted."""
     if isinstance(value, bool):
         msg = f"must be a number, got {str(value).lower()}"
         raise ValueError(msg)  # noqa: TRY004 - pydantic takes a ValueError for a fault
+    if isinstance(value, int | float) and _LARGEST < abs(value) != math.inf:
+        msg = f"must be at most {_LARGEST:g}, got {short(value)}"
+        raise ValueError(msg)
     return value
 
 

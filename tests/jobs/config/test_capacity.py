@@ -38,6 +38,14 @@ def test_what_is_asked_for_is_read(tmp_path: Path, written: str, asked: Asked) -
     assert read_config(path).workloads[0].pools[0].capacity.asked() == asked
 
 
+@pytest.mark.parametrize("field", ["max_batch", "tensor_parallelism", "kv_tokens"])
+def test_a_number_beyond_what_a_float_holds_is_refused_at_its_key(tmp_path: Path, field: str) -> None:
+    serving = with_workload("capacity: {rpm: 60}", f"serving: {{{field}: 1{'0' * 400}}}")
+    (said,) = faults_of(tmp_path, serving)
+    assert said.startswith(f"{AT.removesuffix('.capacity')}.serving.{field}: must be at most 1e+24, got 1000")
+    assert len(said) < 200
+
+
 @pytest.mark.parametrize(
     ("written", "sentence"),
     [

@@ -33,6 +33,7 @@ TARGETS = f"{', '.join(KINDS[:-1])} or {KINDS[-1]}"
         ("{min: -1}", ".min: must be at least 0, got -1"),
         ("{min: 99999999999999999999}", ".min: must be at most 1,000,000, got 99999999999999999999"),
         ("{headroom: false}", ".headroom: must be a number, got false"),
+        ("{headroom: 1e300}", ".headroom: must be at most 1e+24, got 1e+300"),
         ("{headroom: [1]}", ".headroom: must be a number"),
         ("{growth: 0}", ".growth: must be above 0, got 0"),
         ("{level: 1}", ".level: must be at most 0.99, got 1"),
