@@ -12,6 +12,7 @@ from connectors.loadtests.result_file import Mix
 from forecaster.errors import ConfigRejected, LoadTestRejected
 from forecaster.ports import Store
 from forecaster.profile import Profile, ProfileEntry, Setup, Slo
+from forecaster.units import check_positive
 from jobs.capacity.known import Known, known, newest_of
 from jobs.fleet import Member
 
@@ -156,6 +157,8 @@ def _mix(numbers: dict[str, float]) -> Mix | None:
     lengths = [numbers.get(name) for name in ("input_tokens", "output_tokens")]
     match lengths:
         case [float(sent), float(generated)]:
+            check_positive("input_tokens", sent, "")
+            check_positive("output_tokens", generated, "")
             return Mix(input_tokens=sent, output_tokens=generated)
         case [None, None]:
             return None

@@ -189,6 +189,7 @@ def test_a_grid_needs_a_typical_request(folder: Path) -> None:
         ("--setup", "kv_tokens=many", "kv_tokens must be a number"),
         ("--setup", "model=other", "--setup says otherwise than the files (model was llama-8b and is other)"),
         ("--setup", "input_tokens=5", "a typical request has both"),
+        ("--setup", "input_tokens=0,output_tokens=200", "input_tokens must be above 0, got 0"),
         ("--pool", "cpu", "there is no pool 'cpu'; chat has: gpu"),
     ],
 )
