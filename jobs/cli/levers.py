@@ -14,7 +14,12 @@ if TYPE_CHECKING:
     from jobs.levers.tick import Tick
 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Move nothing and remember nothing; say what would be done.")]
-GiveBack = Annotated[bool, typer.Option("--release", help="Put every lever back, in whichever mode, and forget where ladders stood.")]
+GiveBack = Annotated[
+    bool | None,
+    typer.Option(
+        "--release/--resume", help="Put all levers back, in whichever mode, and leave them alone until --resume; or move them again."
+    ),
+]
 History = Annotated[
     int | None,
     typer.Option("--history", metavar="DAYS", min=1, max=400, help="Move nothing; say what was moved in so many times 24 hours, and why."),
@@ -23,7 +28,7 @@ History = Annotated[
 
 def levers(
     dry_run: DryRun = False,
-    release: GiveBack = False,
+    release: GiveBack = None,
     history: History = None,
     config: ConfigFile = None,
     now: Now = None,
@@ -41,25 +46,41 @@ def levers(
     from jobs.cli.session import session
     from jobs.cli.show import say, show, show_json
 
-    if dry_run + release + (history is not None) > 1:
-        raise ConfigRejected("--release puts levers back, --dry-run and --history write nothing: name one of them")
+    if dry_run + (release is not None) + (history is not None) > 1:
+        raise ConfigRejected("--release and --resume are a person's word, --dry-run and --history write nothing: name one of them")
     with session(config, now) as at:
         if history is not None:
             show_history(at, history, json=json)
             return
-        tick = _tick(at, dry=dry_run, release=release)
+        if release is False:
+            say(_resumed(at))
+            return
+        tick = _tick(at, dry=dry_run, release=bool(release))
     if json:
         show_json(_document(tick))
     else:
         show(_table(tick), Output.TABLE)
         for reason in tick.pulled.reasons:
             say(reason.detail)
+    if tick.memory.left_alone:
+        say(tick.memory.left_alone)
     for failed in tick.failures:
         say(f"forecaster: {failed.sentence}")
     if tick.pulled.raise_now:
         say("floors are to be raised now: run `forecaster apply`")
     if tick.failures:
         raise typer.Exit(PARTLY if any(turn.failure is None for turn in tick.turns) else FAILED)
+
+
+def _resumed(at: "Session") -> str:
+    """Levers are moved again; what was said, in words."""
+    from forecaster.units import iso
+    from jobs.cli.turns import in_turn
+    from jobs.levers.once import LEASE, resumed
+
+    with in_turn(at, LEASE):
+        since = resumed(at.fleet.store)
+    return "levers were not released: nothing to resume" if since is None else f"levers, released at {iso(since)}, are moved again"
 
 
 def _tick(at: "Session", *, dry: bool, release: bool) -> "Tick":
@@ -115,6 +136,7 @@ def _document(tick: "Tick") -> dict[str, object]:
     return {
         "now": tick.at,
         "moves": tick.moves,
+        "released_at": tick.memory.released_at,
         "raise_now": tick.pulled.raise_now,
         "readings": {name: value if math.isfinite(value) else None for name, value in tick.readings.items()},
         "ladders": {name: {"steps": one.depth, "since": one.since} for name, one in tick.memory.standings.items()},

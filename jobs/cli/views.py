@@ -62,7 +62,7 @@ def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Ou
     """
     from jobs.cli.lever_status import levers_json, levers_table, moved_by_auto
     from jobs.cli.session import session
-    from jobs.cli.show import show, show_json
+    from jobs.cli.show import say, show, show_json
     from jobs.cli.status import print_decisions, print_points, status_json, status_table, warn_of, without_password
     from jobs.levels import with_points
     from jobs.views.status import status_of
@@ -71,7 +71,7 @@ def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Ou
     with session(config, now) as at:
         members = with_points(at.fleet.store, at.fleet.members, at.now)
         levers = moved_by_auto(at.fleet.store)
-        found, store = status_of(at.fleet.store, members, at.now, beside=bool(levers.held)), without_password(at.store_url)
+        found, store = status_of(at.fleet.store, members, at.now, beside=bool(levers.held or levers.left_alone)), without_password(at.store_url)
         silent = stopped(at.fleet.store, found, apply_every_s=at.config.apply.every, forecast_every_s=at.config.forecast.every)
     if json or output is Output.JSON:
         show_json(status_json(found, store, silent) | {"levers": levers_json(levers)})
@@ -83,6 +83,8 @@ def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Ou
         print_points(found)
         if levers.held:
             show(levers_table(levers), output)
+        if levers.left_alone:
+            say(levers.left_alone)
 
 
 def explain(

@@ -103,10 +103,12 @@ class LeverLoop:
         for reason in tick.pulled.reasons:
             if reason.detail not in self._told:
                 log.info("levers", sentence=f"{would}{reason.detail}", code=reason.code.value)
+        if tick.memory.left_alone and tick.memory.left_alone not in self._told:
+            log.info("levers", sentence=tick.memory.left_alone)
         for turn in tick.turns:
             if turn.failure is None and turn.sentence not in self._told:
                 log.info("levers", sentence=f"{would}{turn.sentence}", lever=turn.lever)
-        told = {reason.detail for reason in tick.pulled.reasons} | {turn.sentence for turn in tick.turns}
+        told = {reason.detail for reason in tick.pulled.reasons} | {turn.sentence for turn in tick.turns} | {tick.memory.left_alone}
         self._tell(tuple(failed.sentence for failed in tick.failures), frozenset(told))
 
     def _tell(self, problems: tuple[str, ...], beside: frozenset[str] = frozenset()) -> None:

@@ -31,12 +31,20 @@ class Memory:
     """standings: by rule or ladder. held: by lever. look: the last one at pages of metrics, None = there was none.
 
     failing: the error by lever that could not be moved at the last tick, so that it is written down once and not every five seconds.
+    released_at: since when a person has all levers put back and left alone, None = they are moved.
     """
 
     standings: Mapping[str, Standing] = field(default_factory=dict)
     held: Mapping[str, Held] = field(default_factory=dict)
     look: Look | None = None
     failing: Mapping[str, str] = field(default_factory=dict)
+    released_at: datetime | None = None
+
+    @property
+    def left_alone(self) -> str:
+        """That a person had levers put back, as a sentence; empty where they are moved."""
+        at = self.released_at
+        return "" if at is None else f"levers were released at {iso(at)} and are left alone: `forecaster levers --resume` moves them again"
 
 
 def key_of(mode: str) -> str:
@@ -63,7 +71,7 @@ def _written(memory: Memory) -> dict[str, Any]:
     }
     held = {name: {"value": one.value, "original": one.original, "since": one.since.isoformat()} for name, one in memory.held.items()}
     look = None if memory.look is None else {"at": memory.look.at.isoformat(), "counts": memory.look.counts}
-    return {"standings": standings, "held": held, "look": look, "failing": dict(memory.failing)}
+    return {"standings": standings, "held": held, "look": look, "failing": dict(memory.failing), "released_at": _text(memory.released_at)}
 
 
 def _read(said: dict[str, Any]) -> Memory:
@@ -79,6 +87,7 @@ def _read(said: dict[str, Any]) -> Memory:
         },
         look=None if look is None else Look(at=datetime.fromisoformat(look["at"]), counts=look["counts"]),
         failing=said.get("failing", {}),
+        released_at=_instant(said.get("released_at")),
     )
 
 

@@ -65,11 +65,11 @@ def run_tick(desk: Desk, before: Memory, now: datetime, *, all_levers: bool) -> 
     return Tick(at=now, pulled=pulled, readings=readings, turns=turns, failures=failures, memory=memory, moves=desk.moves)
 
 
-def give_back(desk: Desk, before: Memory, now: datetime) -> Tick:
-    """Put every lever back, whatever the rules say; where ladders stood is forgotten."""
-    turns, held = _moved(desk, Pulled(), before.held, now, all_levers=True)
+def give_back(desk: Desk, before: Memory, now: datetime, *, all_levers: bool) -> Tick:
+    """Put every lever back, whatever the rules say; where ladders stood is forgotten. all_levers: as `run_tick` has it."""
+    turns, held = _moved(desk, Pulled(), before.held, now, all_levers=all_levers)
     failures = tuple(turn.failure for turn in turns if turn.failure is not None)
-    memory = Memory(held=held, look=before.look, failing=_failing(turns))
+    memory = Memory(held=held, look=before.look, failing=_failing(turns), released_at=before.released_at)
     return Tick(at=now, pulled=Pulled(), readings={}, turns=turns, failures=failures, memory=memory, moves=desk.moves)
 
 

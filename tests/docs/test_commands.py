@@ -39,7 +39,7 @@ def fault(words: str) -> str | None:
         if arguments[0] not in command.commands:
             return f"there is no command {arguments[0]}"
         command, arguments = command.commands[arguments[0]], arguments[1:]
-    options = {name: option for option in command.params for name in option.opts if name.startswith("-")}
+    options = {name: option for option in command.params for name in (*option.opts, *option.secondary_opts) if name.startswith("-")}
     places = sum(1 for parameter in command.params if parameter.param_type_name == "argument")
     while arguments:
         word = arguments.pop(0)

@@ -33,6 +33,20 @@ def test_one_run_moves_the_next_takes_back_and_release_needs_no_calm(stage: Stag
     assert "batch goes back from 8 to 32" in " ".join(released.out.split())
 
 
+def test_what_was_released_is_left_alone_until_it_is_resumed(stage: Stage) -> None:
+    deep(stage)
+    told = "are left alone: `forecaster levers --resume` moves them again"
+    assert told in forecaster(stage.world.folder, "levers", "--release").err
+    assert told in forecaster(stage.world.folder, "levers").err
+    assert told in forecaster(stage.world.folder, "status").err
+    assert json.loads(forecaster(stage.world.folder, "levers", "--dry-run", "--json").out)["levers"] == []
+    assert stage.batch == "32"
+    assert "are moved again" in forecaster(stage.world.folder, "levers", "--resume").err
+    assert "nothing to resume" in forecaster(stage.world.folder, "levers", "--resume").err
+    forecaster(stage.world.folder, "levers")
+    assert stage.batch == "8"
+
+
 def test_what_cannot_be_put_back_is_one_sentence_and_not_exit_code_0(stage: Stage) -> None:
     deep(stage)
     forecaster(stage.world.folder, "levers")

@@ -3,6 +3,7 @@
 from typing import Any
 
 from forecaster.reasons import Code
+from jobs.levers.once import resumed
 from jobs.levers.tick import Tick
 from tests.jobs.levers.stage import Stage
 
@@ -203,6 +204,24 @@ def test_release_puts_all_back_whatever_the_signals_say(stage: Stage) -> None:
             process.tick(at)
         assert process.release(3).written == 1
     assert stage.batch == "32"
+
+
+def test_a_process_that_runs_on_hears_of_a_release_by_another_and_of_its_end(stage: Stage) -> None:
+    with stage.process() as running, stage.process() as person:
+        for at in range(3):
+            busy(stage, 4.0)
+            running.tick(at)
+        assert stage.batch == "8"
+        person.release(3)
+        for at in range(4, 8):
+            busy(stage, 4.0)
+            running.tick(at)
+        assert stage.batch == "32"
+        resumed(person.desk.fleet.store)
+        for at in range(8, 11):
+            busy(stage, 4.0)
+            running.tick(at)
+    assert stage.batch == "8"
 
 
 def test_what_mode_auto_left_is_told_in_mode_observe(stage: Stage) -> None:
