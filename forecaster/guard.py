@@ -160,7 +160,7 @@ def _without_plan(case: Case, floor: int) -> Reason:
         case PlanState.STALE:
             return Reason(code=Code.PLAN_STALE, detail=f"the last plan has expired: fallback {case.fallback}", after=floor)
         case _:
-            return Reason(code=Code.PLAN_MISSING, detail=f"there is no plan yet: fallback {case.fallback}", after=floor)
+            return Reason(code=Code.PLAN_MISSING, detail=f"there is no plan to follow: fallback {case.fallback}", after=floor)
 
 
 def _window(case: Case) -> int:

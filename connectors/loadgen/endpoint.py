@@ -111,7 +111,7 @@ class _Asking:
         try:
             answer = self.api.answer(call)
         except (Unreachable, Unusable) as error:
-            raise LoadTestFailed(f"endpoint {self.base} does not answer: {error}") from error
+            raise LoadTestFailed(f"endpoint {self.base} does not answer: {error}; check the address, and that the engine runs") from error
         if answer.status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
             said = "refuses the key" if self.has_key else "needs a key"
             raise LoadTestFailed(f"endpoint {self.base} {said} (HTTP {answer.status}): put it into the variable {self.key_variable}")

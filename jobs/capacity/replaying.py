@@ -35,10 +35,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replay:
-    """What is replayed, where, how, and within which limits. name: of the log, in words."""
+    """What is replayed, where, how, and within which limits. name: of the log, in words. model: what is served, as the pool calls it."""
 
     name: str
     log: RequestLog
+    model: str
     served: Served
     generator: LoadGenerator
     slo: Slo
@@ -69,7 +70,7 @@ class Replay:
             origin=Origin.REPLAY,
             source=f"replay of {self.name}",
             points=tuple(points),
-            setup=Setup(model=self.served.model),
+            setup=Setup(model=self.model),
             measured_at=now,
         )
 

@@ -75,10 +75,15 @@ def _replayed(
         limits = told(slo, None, author(None)).slo or slo_of(at.fleet.store, member, chosen, at.now)
         log, section = read_request_log(trace), at.config.replay
         generator = AiPerf(program=found(section.command), rng=np.random.default_rng())
-        served = first_answer(endpoint, model=serving_of(member, chosen).model, key=os.environ.get(_KEY) or None, key_variable=_KEY)
+        model = serving_of(member, chosen).model
+        served = first_answer(endpoint, model=model, key=os.environ.get(_KEY) or None, key_variable=_KEY)
         what = f"replaying {trace.name} against {served.url}, model {served.model}, within {limits.told}"
         say(f"{what}; each step takes {spell_duration(section.step)} or more")
-        sweep = Replay(name=trace.name, log=log, served=served, generator=generator, slo=limits, section=section)
+        if model not in {None, served.model}:
+            say(f"the endpoint has one model, {served.model}, which is taken for `serving.model` of the pool, {model}")
+        sweep = Replay(
+            name=trace.name, log=log, model=model or served.model, served=served, generator=generator, slo=limits, section=section
+        )
         profile = sweep.swept(at.now, lambda step: say(_line(step, limits)))
         kept = keep_profile(at.fleet.store, member, chosen, profile, slo=limits, author=author(None), now=at.now)
         return profile, limits, kept, () if isinstance(kept.found, str) else mix_notes(log, kept.found.knee)

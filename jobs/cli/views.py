@@ -71,7 +71,8 @@ def status(config: ConfigFile = None, now: Now = None, output: OutputFormat = Ou
     with session(config, now) as at:
         members = with_points(at.fleet.store, at.fleet.members, at.now)
         levers = moved_by_auto(at.fleet.store)
-        found, store = status_of(at.fleet.store, members, at.now, beside=bool(levers.held or levers.left_alone)), without_password(at.store_url)
+        found = status_of(at.fleet.store, members, at.now, beside=bool(levers.held or levers.left_alone))
+        store = without_password(at.store_url)
         silent = stopped(at.fleet.store, found, apply_every_s=at.config.apply.every, forecast_every_s=at.config.forecast.every)
     if json or output is Output.JSON:
         show_json(status_json(found, store, silent) | {"levers": levers_json(levers)})

@@ -101,7 +101,7 @@ def test_a_renamed_workload_begins_anew_and_says_so(csv_desk: Desk, kube: KubeAp
     csv_desk.done("run", at=clock("07:30"))
     floor = kube.min_replicas("serving", "chat")
     csv_desk.configure(on_csv(name="conversation"))
-    assert csv_desk.done("apply", at=clock("07:31")).out.count("there is no plan yet") == 1
+    assert csv_desk.done("apply", at=clock("07:31")).out.count("there is no plan to follow") == 1
     assert kube.min_replicas("serving", "chat") <= floor
     assert "there is no workload 'chat'" in csv_desk.run("review", "chat").err
 

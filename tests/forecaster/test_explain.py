@@ -40,7 +40,7 @@ def test_alerts_are_said_beside_the_reason_of_the_number() -> None:
     decision = guard(case_of(None, look_of(None), seen=seen_of(floor=9)))
     said = sentence(decision, Mode.AUTO, None, None)
     assert "rpm unknown: at least the last floor 9 and the fallback 2" in said
-    assert "there is no plan yet" in said
+    assert "there is no plan to follow" in said
 
 
 @pytest.mark.parametrize(("action", "words"), [(Action.LEAVE, "left alone at 22"), (Action.RELEASE, "released, floor 12 -> 22")])

@@ -73,7 +73,7 @@ def test_a_watched_floor_would_be_and_a_failed_one_was_not_written() -> None:
 def test_without_a_plan_the_guards_are_the_whole_story() -> None:
     each = found(said(None))
     assert (each.plan, each.forecasts, each.explanation.signals) == (None, (), ())
-    assert "there is no plan yet" in each.explanation.sentence
+    assert "there is no plan to follow" in each.explanation.sentence
 
 
 def test_a_plan_that_is_no_longer_kept_leaves_what_the_record_says() -> None:

@@ -75,7 +75,7 @@ def test_an_alert_is_a_warning_once_and_its_end_a_line(world: World, told: LogCa
     news = News()
     with world.fleet() as fleet:
         news.tell_cycles(apply_fleet(fleet, NOW))
-        assert any("there is no plan yet" in said for said in sentences(told, "warning"))
+        assert any("there is no plan to follow" in said for said in sentences(told, "warning"))
         news.tell_cycles(apply_fleet(fleet, NOW + MINUTE))
         assert sentences(told, "warning") == []
         forecast_fleet(fleet, NOW + MINUTE)

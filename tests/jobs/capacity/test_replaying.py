@@ -67,7 +67,15 @@ LOG = a_log()
 
 def swept(queue: Queue, *, log: RequestLog = LOG, slo: Slo = SLO, **section: object) -> tuple[Profile, list[Step]]:
     steps: list[Step] = []
-    replay = Replay(name="requests.csv", log=log, served=SERVED, generator=queue, slo=slo, section=ReplaySection.model_validate(section))
+    replay = Replay(
+        name="requests.csv",
+        log=log,
+        model=SERVED.model,
+        served=SERVED,
+        generator=queue,
+        slo=slo,
+        section=ReplaySection.model_validate(section),
+    )
     return replay.swept(NOW, steps.append), steps
 
 
