@@ -15,49 +15,16 @@ rights are looked at first; `show_namespaces` lets everybody read them; `edit` w
 
 import json
 import threading
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Self, TypeAlias
-from urllib.parse import parse_qsl, urlsplit
+from typing import Self
 
 from tests.kube_objects import HPAS, KINDS, Denial, Json, Key, Objects, Refusal
+from tests.kube_wire import Answer, Fault, Request, Server, handler, spoilt, status_of
 
 MERGE_PATCH = "application/merge-patch+json"
 
-Answer: TypeAlias = tuple[int, str, bytes]
-"""Status (0: drop the connection), content type, body."""
-
-_HTML = b"<!DOCTYPE html><html><body>Sign in</body></html>"
 _HANG_S = 30.0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """One request as it arrived, and the status of what was done; 0: nothing was."""
-
-    verb: str
-    path: str
-    manager: str
-    content_type: str
-    authorization: str
-    body: Json = field(repr=False)
-    query: Json = field(default_factory=dict)
-    status: int = 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
-    """What a matching request gets instead of its answer: a status, `html` (status 200), `hang` or `drop`.
-
-    taken: the request is carried out all the same, and only its answer is lost.
-    """
-
-    what: int | str
-    verb: str
-    plural: str
-    message: str
-    taken: bool
 
 
 class KubeApi:
@@ -72,7 +39,7 @@ class KubeApi:
         self._forbidden: set[tuple[str, str]] = set()
         self._namespaces_are_shown = False
         self._closing = threading.Event()
-        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self._server = Server(("127.0.0.1", 0), handler(self.serve))
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
 
     def __enter__(self) -> Self:
@@ -217,7 +184,7 @@ class KubeApi:
             return status, "application/json", json.dumps(value).encode()
         if fault.what == "hang":
             self._closing.wait(_HANG_S)
-        return _spoilt(fault)
+        return spoilt(fault)
 
     def _fault_for(self, request: Request) -> Fault | None:
         for fault in self._faults:
@@ -245,7 +212,7 @@ class KubeApi:
                 after = self._objects.merge(key, request.body, request.manager or "unknown", rehearsed=rehearsed)
                 shown = after if rehearsed else show(key)
         except Refusal as refusal:
-            return refusal.status, _status(refusal.status, refusal.reason, str(refusal))
+            return refusal.status, status_of(refusal.status, refusal.reason, str(refusal))
         return HTTPStatus.OK, shown
 
     def _admit(self, request: Request) -> None:
@@ -349,71 +316,5 @@ class KubeApi:
         }
 
 
-class _Server(ThreadingHTTPServer):
-    """As many connections may wait as workers ask at once; the library's 5 are reset beyond."""
-
-    daemon_threads = True
-    request_queue_size = 256
-
-
 def _present(fields: Json) -> Json:
     return {name: value for name, value in fields.items() if value is not None}
-
-
-def _spoilt(fault: Fault) -> Answer:
-    match fault.what:
-        case int(status):
-            return status, "application/json", json.dumps(_status(status, HTTPStatus(status).phrase, fault.message)).encode()
-        case "html":
-            return HTTPStatus.OK, "text/html", _HTML
-        case _:
-            return 0, "", b""
-
-
-def _status(code: int, reason: str, message: str) -> Json:
-    return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure", "message": message, "reason": reason, "code": code}
-
-
-def _is_collection(target: str) -> bool:
-    """/apis/GROUP/VERSION/PLURAL or /api/VERSION/PLURAL, or the same in a namespace."""
-    parts = urlsplit(target).path.strip("/").split("/")
-    first = {"api": 2, "apis": 3}.get(parts[0], len(parts))
-    return len(parts) == first + 1 or (len(parts) == first + 3 and parts[first] == "namespaces")
-
-
-def _handler(api: KubeApi) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self._respond("list" if _is_collection(self.path) else "get")
-
-        def do_POST(self) -> None:
-            self._respond("create")
-
-        def do_PATCH(self) -> None:
-            self._respond("patch")
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the name is http.server's
-            """Keep quiet: `requests` remembers."""
-
-        def _respond(self, verb: str) -> None:
-            url = urlsplit(self.path)
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            query = dict(parse_qsl(url.query))
-            request = Request(
-                verb=verb,
-                path=url.path,
-                query=query,
-                manager=query.get("fieldManager", ""),
-                content_type=self.headers.get("Content-Type", ""),
-                authorization=self.headers.get("Authorization", ""),
-                body=json.loads(body) if body else {},
-            )
-            status, kind, content = api.serve(request)
-            if status:
-                self.send_response(status)
-                self.send_header("Content-Type", kind)
-                self.send_header("Content-Length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
-
-    return Handler

@@ -8,7 +8,7 @@ import pytest
 from forecaster.errors import TargetConflict
 from tests.connectors.targets.subjects import NOW, decided, stand
 from tests.contracts.test_targets import SUBJECTS, account, aks, api, aws, gke, hook
-from tests.kube_api import Request
+from tests.kube_wire import Request
 
 PAGE = Path(__file__).parents[2] / "docs" / "scale.md"
 _COUNTERPARTS = ("api", "aws", "gke", "aks", "hook")
