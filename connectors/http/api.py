@@ -44,6 +44,7 @@ class Api:
         self._client = _client(endpoint)
         # whoever forgets `close` leaves no connection open: targets and levers live as long as what names them
         weakref.finalize(self, self._client.close)
+        self._closed = False
         self._down: str | None = None
         self._proof: tuple[str, ...] = ()  # what signer or login gave last: a secret as well
         self._scout = Lock()
@@ -84,7 +85,8 @@ class Api:
         return text
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Let go of connections. What is on its way to one meanwhile lets go of it at its end."""
+        self._closed = True
         self._client.close()
 
     def _final(self, ask: Callable[[], Answer]) -> Answer:
@@ -135,7 +137,10 @@ class Api:
             call.method, call.path, params=call.query or None, data=call.form, content=call.body, headers=headers
         )
         self._prove(request)
-        return self._client.send(request)
+        response = self._client.send(request)
+        if self._closed:  # a connection that was made while others were let go stands in no pool any more
+            response.extensions["network_stream"].close()
+        return response
 
     def _prove(self, request: httpx2.Request) -> None:
         """Add the signature over the request as it is sent."""

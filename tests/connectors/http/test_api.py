@@ -5,10 +5,11 @@ import socket
 import ssl
 from collections.abc import Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
+from threading import Event
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -282,5 +283,24 @@ def test_an_api_that_was_forgotten_leaves_no_connection_open(recwarn: pytest.War
         api = Api(Endpoint(base_url=double.url))
         api.send("POST", "path", {"a": "1"})
         del api
+        gc.collect()
+    assert [str(each.message) for each in recwarn if "unclosed" in str(each.message)] == []
+
+
+def test_an_api_that_is_closed_while_it_connects_leaves_no_connection_open(recwarn: pytest.WarningsRecorder) -> None:
+    def asked(api: Api, begun: Event) -> None:
+        begun.set()
+        with suppress(Unreachable, RuntimeError):  # whoever is cut short is told
+            api.send("GET", "path", {})
+
+    with loopback_prometheus(OK) as double, ThreadPoolExecutor(1) as pool:
+        for turn in range(60):
+            api, begun = Api(Endpoint(base_url=double.url, attempts=1)), Event()
+            asking = pool.submit(asked, api, begun)
+            begun.wait()
+            Event().wait(turn % 15 * 0.0004)  # before, while and after it connects
+            api.close()
+            asking.result()
+            del api, asking
         gc.collect()
     assert [str(each.message) for each in recwarn if "unclosed" in str(each.message)] == []
