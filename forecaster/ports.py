@@ -270,8 +270,8 @@ class Store(Protocol):
     def append_profiles(self, profiles: Sequence[tuple[str, str, ProfileEntry]]) -> None:
         """Keep (workload, pool, what its replicas were measured to carry), all or none."""
 
-    def profiles_of(self, pools: Sequence[tuple[str, str]], window: Window) -> dict[tuple[str, str], tuple[ProfileEntry, ...]]:
-        """The profiles that each (workload, pool) was given in `window`, oldest first; those without one are left out."""
+    def newest_profiles_of(self, pools: Sequence[tuple[str, str]], window: Window) -> dict[tuple[str, str], tuple[ProfileEntry, ...]]:
+        """The newest profile of each origin that each (workload, pool) was given in `window`, oldest first; others are left out."""
 
     def append_lever_moves(self, moves: Sequence[LeverMove]) -> None:
         """Keep what was done to levers, all or none."""

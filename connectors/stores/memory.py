@@ -249,11 +249,11 @@ class MemoryStore:
             for workload, pool, entry in batch:
                 self._profiles[workload, pool].put(entry.at, entry)
 
-    def profiles_of(self, pools: Sequence[tuple[str, str]], window: Window) -> dict[tuple[str, str], tuple[ProfileEntry, ...]]:
-        """The profiles of many pools, as the port says."""
+    def newest_profiles_of(self, pools: Sequence[tuple[str, str]], window: Window) -> dict[tuple[str, str], tuple[ProfileEntry, ...]]:
+        """The newest profiles of many pools, as the port says."""
         with self._lock:
-            found = {pool: tuple(self._profiles[pool].within(window)) for pool in pools}
-        return {pool: entries for pool, entries in found.items() if entries}
+            found = {pool: {entry.profile.origin: entry for entry in self._profiles[pool].within(window)} for pool in pools}
+        return {pool: tuple(sorted(newest.values(), key=attrgetter("at"))) for pool, newest in found.items() if newest}
 
     def append_lever_moves(self, moves: Sequence[LeverMove]) -> None:
         """Keep what was done to levers, as the port says."""

@@ -22,9 +22,9 @@ from connectors.stores.statements import (
     LAST_PLANS_WITHIN,
     LEVER_MOVES_WITHIN,
     MARKS_TOUCHING,
+    NEWEST_PROFILES_OF,
     PLANS_OF,
     PLANS_WITHIN,
-    PROFILES_OF,
     RECORDS_OF,
     RECORDS_WITHIN,
     RULINGS_OF,
@@ -242,15 +242,21 @@ class SqlStore:
     def append_profiles(self, profiles: Sequence[tuple[str, str, ProfileEntry]]) -> None:
         """Keep profiles, as the port says."""
         rows = [
-            {"workload": workload, "pool": pool, "at_us": microseconds(entry.at), "payload": encode(entry)}
+            {
+                "workload": workload,
+                "pool": pool,
+                "at_us": microseconds(entry.at),
+                "payload": encode(entry),
+                "origin": entry.profile.origin.value,
+            }
             for workload, pool, entry in profiles
         ]
         with writing(self._engine) as connection:
             upsert(connection, PROFILES, rows)
 
-    def profiles_of(self, pools: Sequence[PoolKey], window: Window) -> dict[PoolKey, tuple[ProfileEntry, ...]]:
-        """The profiles of many pools, as the port says."""
-        rows = self._rows(PROFILES_OF, "pools", pools, window)
+    def newest_profiles_of(self, pools: Sequence[PoolKey], window: Window) -> dict[PoolKey, tuple[ProfileEntry, ...]]:
+        """The newest profiles of many pools, as the port says."""
+        rows = self._rows(NEWEST_PROFILES_OF, "pools", pools, window)
         return _grouped(((workload, pool), decode(ProfileEntry, payload)) for workload, pool, payload in rows)
 
     def append_lever_moves(self, moves: Sequence[LeverMove]) -> None:

@@ -72,11 +72,17 @@ MARKS_TOUCHING = (
     .order_by(MARKS.c.at_us, MARKS.c.id)
 )
 EVENTS_WITHIN = select(EVENTS.c.payload).where(EVENTS.c.at_us >= _START_US, EVENTS.c.at_us < _END_US).order_by(EVENTS.c.at_us, EVENTS.c.id)
-PROFILES_OF = (
-    select(PROFILES.c.workload, PROFILES.c.pool, PROFILES.c.payload)
+_LINE = (PROFILES.c.workload, PROFILES.c.pool, PROFILES.c.origin)
+_RANKED_PROFILES = (
+    select(PROFILES, func.row_number().over(partition_by=_LINE, order_by=PROFILES.c.at_us.desc()).label("rank"))
     .where(tuple_(PROFILES.c.workload, PROFILES.c.pool).in_(bindparam("pools", expanding=True)))
     .where(PROFILES.c.at_us >= _START_US, PROFILES.c.at_us < _END_US)
-    .order_by(PROFILES.c.at_us)
+    .subquery()
+)
+NEWEST_PROFILES_OF = (
+    select(_RANKED_PROFILES.c.workload, _RANKED_PROFILES.c.pool, _RANKED_PROFILES.c.payload)
+    .where(_RANKED_PROFILES.c.rank == 1)
+    .order_by(_RANKED_PROFILES.c.at_us)
 )
 LEVER_MOVES_WITHIN = (
     select(LEVER_MOVES.c.payload)

@@ -18,7 +18,7 @@ from sqlalchemy import (
     UniqueConstraint,
 )
 
-SCHEMAS = ("0001", "0002", "0003", "0004", "0005")
+SCHEMAS = ("0001", "0002", "0003", "0004", "0005", "0006")
 """Every schema that there has been, oldest first. The last one is what this release reads and writes."""
 
 METADATA = MetaData(
@@ -156,6 +156,7 @@ PROFILES = Table(
     Column("pool", Text, primary_key=True),
     Column("at_us", BigInteger, primary_key=True, autoincrement=False),
     Column("payload", LargeBinary, nullable=False),
+    Column("origin", Text, nullable=False, server_default="file"),
 )
 """What a replica was measured to carry, as people gave it to pools."""
 

@@ -18,6 +18,7 @@ from jobs.fleet import Fleet, Member
 from jobs.standing import EVER, NEXT
 
 PoolKey = tuple[str, str]
+_ORDER = tuple(Origin)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,8 +73,8 @@ def newest_of(store: Store, pools: Sequence[PoolKey], now: datetime) -> dict[Poo
 
 def newest_of_each(store: Store, pools: Sequence[PoolKey], now: datetime) -> dict[PoolKey, tuple[ProfileEntry, ...]]:
     """The newest profile of each origin that each pool was given by `now`, the best origin first. Raises StoreError."""
-    found = store.profiles_of(pools, Window(start=EVER, end=now + NEXT)) if pools else {}
-    return {key: _newest_of_each(entries) for key, entries in found.items()}
+    found = store.newest_profiles_of(pools, Window(start=EVER, end=now + NEXT)) if pools else {}
+    return {key: tuple(sorted(entries, key=lambda entry: _ORDER.index(entry.profile.origin))) for key, entries in found.items()}
 
 
 def known(entry: ProfileEntry, serving: Setup, now: datetime) -> Known:
@@ -139,11 +140,6 @@ def what_is_missing(asked: Asked, choice: Choice, which: str) -> str:
     if asked.follows is not Follows.NONE and not any(source.origin is not Origin.ESTIMATE for source, _ in choice.beside):
         said.insert(0, f"no profile is known: run `forecaster capacity import FILE... {which}`")
     return "; ".join(said)
-
-
-def _newest_of_each(entries: Sequence[ProfileEntry]) -> tuple[ProfileEntry, ...]:
-    newest = {entry.profile.origin: entry for entry in entries}
-    return tuple(newest[origin] for origin in Origin if origin in newest)
 
 
 def _member_with(store: Store, member: Member, entries: Mapping[PoolKey, tuple[ProfileEntry, ...]], now: datetime) -> Member:

@@ -39,8 +39,8 @@ def _statement(url: str, words: str) -> None:
 def test_an_empty_database_comes_to_the_newest_schema_and_one_sentence_says_so(empty_url: str) -> None:
     assert schema_version(empty_url) is None
     assert is_empty(empty_url)
-    assert migrate(empty_url) == f"the store {empty_url.replace('right', '***')} was empty and is now at schema 0005"
-    assert schema_version(empty_url) == "0005"
+    assert migrate(empty_url) == f"the store {empty_url.replace('right', '***')} was empty and is now at schema 0006"
+    assert schema_version(empty_url) == "0006"
     assert not is_empty(empty_url)
 
 
@@ -48,7 +48,7 @@ def test_done_again_it_does_nothing_and_says_so_without_the_password(empty_url: 
     migrate(empty_url)
     said = migrate(empty_url)
     assert said.startswith("the store ")
-    assert said.endswith(" is at schema 0005 already; nothing to do")
+    assert said.endswith(" is at schema 0006 already; nothing to do")
     assert "right" not in said
 
 
@@ -73,12 +73,12 @@ def test_the_scripts_are_numbered_in_one_line_that_ends_where_the_store_says() -
 def _migrate(barrier: Barrier, number: int, url: str) -> None:
     barrier.wait()
     said = migrate(url)
-    assert said.endswith(("is now at schema 0005", "nothing to do")), number
+    assert said.endswith(("is now at schema 0006", "nothing to do")), number
 
 
 def test_two_processes_that_migrate_at_once_migrate_once(empty_url: str) -> None:
     assert at_once(_migrate, empty_url) == [0, 0]
-    assert schema_version(empty_url) == "0005"
+    assert schema_version(empty_url) == "0006"
 
 
 def test_a_migration_that_fails_half_way_has_done_nothing(empty_url: str) -> None:
@@ -96,13 +96,13 @@ def test_the_scripts_are_found_from_any_directory(tmp_path: Path) -> None:
     words = "from connectors.stores.migrate import migrate; print(migrate('sqlite:///here.db'))"
     python = [sys.executable, "-c", words]
     done = subprocess.run(python, cwd=tmp_path, capture_output=True, text=True, check=True)  # noqa: S603  our own words
-    assert done.stdout == "the store sqlite:///here.db was empty and is now at schema 0005\n"
+    assert done.stdout == "the store sqlite:///here.db was empty and is now at schema 0006\n"
     assert (tmp_path / "here.db").exists()
 
 
 def test_a_database_that_a_newer_release_has_migrated_is_refused_and_left_alone(database_url: str) -> None:
     _statement(database_url, "UPDATE alembic_version SET version_num = '0999'")
     for use in (migrate, open_store):
-        with pytest.raises(StoreError, match=r"is at schema 0999, and this release knows 0005 at most: upgrade Forecaster$"):
+        with pytest.raises(StoreError, match=r"is at schema 0999, and this release knows 0006 at most: upgrade Forecaster$"):
             use(database_url)
     assert schema_version(database_url) == "0999"
