@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
+
 from forecaster.errors import TraceRejected
 from forecaster.request_log import RequestLog
 
@@ -49,7 +51,7 @@ def read_request_log(path: Path) -> RequestLog:
     if not arrived:
         raise TraceRejected(f"{path.name} holds no request below its header")
     try:
-        return RequestLog(arrived_s=arrived, input_tokens=inputs, output_tokens=outputs)  # type: ignore[arg-type]  # it makes arrays of them
+        return RequestLog(arrived_s=np.array(arrived), input_tokens=np.array(inputs), output_tokens=np.array(outputs))
     except ValueError as error:
         raise TraceRejected(f"{path.name}: {error}") from error
 

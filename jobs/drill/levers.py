@@ -13,6 +13,7 @@ from forecaster.levers import LeverSeen, Moved, let_go, set_to, shown
 from forecaster.ports import Lever
 from forecaster.units import iso
 from jobs.drill.outcome import Found, Outcome, Promise, broken, doubtful, idle, kept, told
+from jobs.drill.rights import excess_found
 from jobs.watchdog.levers import put_back_expired
 
 LEVERS = "levers"
@@ -44,7 +45,8 @@ def _of(lever: Lever, values: Sequence[LeverValue], now: datetime) -> Iterator[t
     tried = values or (() if seen.value is None else (seen.value,))
     yield Promise.TAKEN, _taken(lever, tried, now)
     yield Promise.RIGHTS, _rights(lever, seen)
-    yield Promise.EXCESS, _excess(lever)
+    more = lever.excess if isinstance(lever, Tried) else None
+    yield Promise.EXCESS, excess_found(more, page=_PAGE, enough="what `forecaster export lever-rights` prints alone")
     yield Promise.ORIGINAL, _original(seen, tried)
     yield Promise.WATCHDOG, _watchdog(lever.name, seen, tried, now)
     yield Promise.UNTOUCHED, _untouched(lever, seen, now)
@@ -89,18 +91,6 @@ def _rights(lever: Lever, seen: LeverSeen) -> Found:
     if not isinstance(lever, Tried):
         return idle(f"it may be read; its API does not tell what else we may: {_PAGE} lists the rights")
     return kept("our role may read and patch it, as the API server itself says")
-
-
-def _excess(lever: Lever) -> Found:
-    if not isinstance(lever, Tried):
-        return idle(f"its API does not tell what we may; {_PAGE} has the least that is needed")
-    try:
-        more = lever.excess()
-    except TargetError as error:
-        return doubtful(f"what else we may is not known: {error}")
-    if more:
-        return doubtful(f"our role may also {', '.join(more)}: give it what `forecaster export lever-rights` prints alone")
-    return kept("our role may neither create nor delete it, read secrets, delete pods nor run commands in them")
 
 
 def _original(seen: LeverSeen, values: Sequence[LeverValue]) -> Found:

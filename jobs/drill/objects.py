@@ -16,6 +16,7 @@ from jobs.drill.above import above
 from jobs.drill.deciding import held
 from jobs.drill.outcome import Found, Promise, broken, doubtful, idle, kept
 from jobs.drill.props import Standing
+from jobs.drill.rights import excess_found
 from jobs.drill.stage import Stage, freed
 from jobs.give_back import give_back_expired
 
@@ -28,7 +29,8 @@ def spoken(stage: Stage, name: str, record: CycleRecord) -> Iterator[tuple[Promi
     asked, seen = stage.asked[name], stage.seen[name]
     yield Promise.TAKEN, _taken(stage, name, record)
     yield Promise.RIGHTS, _rights(asked)
-    yield Promise.EXCESS, _excess(asked)
+    page, more = _page(asked.name), asked.excess if isinstance(asked, Tried) else None
+    yield Promise.EXCESS, excess_found(more, page=page, enough=f"the rules of {page} alone")
     yield Promise.OWNER, _owner(asked, seen)
     yield Promise.ORIGINAL, _original(stage, name, record)
     yield Promise.WATCHDOG, _watchdog(stage, name, record)
@@ -106,18 +108,6 @@ def _rights(asked: Rehearsed) -> Found:
     if missing:
         return doubtful(f"a floor may be written; the lead time is not measured in full: {missing[0]}")
     return kept("our role may read and patch what a floor needs, as the API server itself says")
-
-
-def _excess(asked: Rehearsed) -> Found:
-    if not isinstance(asked, Tried):
-        return idle(f"its API does not tell what we may; {_page(asked.name)} has the least that is needed")
-    try:
-        more = asked.excess()
-    except TargetError as error:
-        return doubtful(f"what else we may is not known: {error}")
-    if more:
-        return doubtful(f"our role may also {', '.join(more)}: give it the rules of {_page(asked.name)} alone")
-    return kept("our role may neither create nor delete it, read secrets, delete pods nor run commands in them")
 
 
 def _owner(asked: Rehearsed, seen: Seen) -> Found:
